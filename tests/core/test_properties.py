@@ -39,7 +39,11 @@ def test_nothing_is_booked_twice_or_overbooked(nodes: list[Node], rules: Rules, 
         for node in play.state.nodes.values():
             recount_gpus(play, node)
             recount_host(play, node)
-        assert all(job.status.booking.node in play.state.nodes for job in play.booked)  # type: ignore[union-attr]
+        for job in play.booked:
+            nodes_of_job = job.status.booking.nodes  # type: ignore[union-attr]
+            assert set(nodes_of_job) <= set(play.state.nodes)
+            if (job.id, job.attempt) not in play.forced:
+                assert len(set(nodes_of_job)) == job.spec.request.node_count, "all or nothing"
 
 
 def recount_gpus(play: Play, node: Node) -> None:
@@ -47,8 +51,8 @@ def recount_gpus(play: Play, node: Node) -> None:
         held = [
             gpu
             for job in play.booked
-            if (booking := holds_booking(job.status)) is not None and booking.node == node.name
-            for gpu in booking.gpus
+            if (booking := holds_booking(job.status)) is not None
+            for gpu in booking.gpus_on(node.name)
             if gpu.uuid == device.uuid
         ]
         assert len(held) <= 1 or all(gpu.memory_bytes > 0 for gpu in held), "one has the whole GPU"
@@ -58,7 +62,7 @@ def recount_gpus(play: Play, node: Node) -> None:
 
 def recount_host(play: Play, node: Node) -> None:
     """Forced jobs ignore the host's resources."""
-    here = [job for job in play.booked if job.status.booking.node == node.name]  # type: ignore[union-attr]
+    here = [job for job in play.booked if node.name in job.status.booking.nodes]  # type: ignore[union-attr]
     if any((job.id, job.attempt) in play.forced for job in here):
         return
     asked = [job.spec.request for job in here]
@@ -83,7 +87,7 @@ def recount_limits(play: Play, told: list[StoryLine]) -> None:
     owners: Counter[str | None] = Counter()
     projects: Counter[str | None] = Counter()
     for job in play.booked:
-        part = sum(gpu.part for gpu in job.status.booking.gpus)  # type: ignore[union-attr]
+        part = sum(gpu.part for gpu in job.status.booking.all_gpus)  # type: ignore[union-attr]
         owners[job.spec.owner] += part  # type: ignore[assignment]
         projects[job.spec.project] += part  # type: ignore[assignment]
     for spec, group in ((jobs[n].spec, jobs[n].group) for n in decided(play, told)):
@@ -91,7 +95,7 @@ def recount_limits(play: Play, told: list[StoryLine]) -> None:
         assert spec.max_running is None or group is None or len(together) <= spec.max_running
         if spec.request.gpus:
             assert owners[spec.owner] <= (rules.max_gpus_per_user(spec.owner) or 1e9) + 1e-6
-            assert spec.request.gpus <= (rules.max_gpus_per_job or 1e9)
+            assert spec.request.gpus * spec.request.node_count <= (rules.max_gpus_per_job or 1e9)
         if spec.request.gpus and spec.project is not None:
             assert projects[spec.project] <= (rules.max_gpus_per_project(spec.project) or 1e9) + 1e-6
 

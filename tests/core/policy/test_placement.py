@@ -14,7 +14,7 @@ from tarmac.core.model.job import Job, Request
 from tarmac.core.model.node import Node
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Booking, Queued, Starting
-from tarmac.core.policy.placement import place
+from tarmac.core.policy.placement import place as placed
 from tarmac.core.state import State
 from tests.core.support.brute_force import gpus_that_do
 from tests.core.support.builders import NOW, a_job
@@ -46,10 +46,10 @@ def test_placement_finds_a_fit_if_one_exists_on_the_fullest_node(
         if isinstance(move, tuple):
             change(state, *move)
             continue
-        booking = place(state, move)
+        booking = placed(state, move)
         do = {name: gpus_that_do(node, move, state.rules) for name, node in state.nodes.items()}
         fitting = {name: gpus for name, gpus in do.items() if gpus is not None and len(gpus) >= move.gpus}
-        assert (booking is not None) == bool(fitting)
+        assert (booking is not None) == (len(fitting) >= move.node_count)
         if booking is not None:
             expect_the_fullest(state, move, booking, fitting)
             job = a_job(number)
@@ -66,15 +66,17 @@ SPEC = ("owner", "command", "shell", "cwd", "umask", "environment")
 def expect_the_fullest(state: State, request: Request, booking: Booking, fitting: dict[NodeName, Any]) -> None:
     preferred = [name for name in request.prefer_nodes if name in fitting]
     sign = -1 if state.rules.placement == "spread" else 1
-    fullest = min(fitting, key=lambda name: sign * len(fitting[name]))
-    assert booking.node == (preferred[0] if preferred else fullest), "a preferred one, the fullest, the first of equals"
-    chosen = [gpu.uuid for gpu in booking.gpus]
-    assert len(set(chosen)) == len(chosen) == request.gpus
-    assert set(chosen) <= set(fitting[booking.node])
-    if request.is_shared or request.gpus == 1:
-        left = set(fitting[booking.node]) - set(chosen)
-        node = state.nodes[booking.node]
-        assert all(booked(node, one) >= booked(node, other) for one in chosen for other in left), "the fullest GPUs"
+    others = sorted((name for name in fitting if name not in preferred), key=lambda name: sign * len(fitting[name]))
+    best = [*preferred, *others][: request.node_count]
+    assert list(booking.nodes) == best, "preferred ones, the fullest, the first of equals"
+    for place in booking.places:
+        chosen = [gpu.uuid for gpu in place.gpus]
+        assert len(set(chosen)) == len(chosen) == request.gpus
+        assert set(chosen) <= set(fitting[place.node])
+        if request.is_shared or request.gpus == 1:
+            left = set(fitting[place.node]) - set(chosen)
+            node = state.nodes[place.node]
+            assert all(booked(node, one) >= booked(node, other) for one in chosen for other in left), "the fullest GPUs"
 
 
 def booked(node: Node, uuid: str) -> int:

@@ -67,13 +67,19 @@ def preempted_for(play: Play) -> dict[JobId, list[JobId]]:
 
 def needs_them_all(play: Play, job: Job, gone: list[JobId]) -> None:
     assert isinstance(job.status, Queued)
-    on = {play.state.jobs[number].status.booking.node for number in gone}  # type: ignore[union-attr]
-    assert len(on) == 1, "they leave one node"
-    node = play.state.nodes[on.pop()]
+    on = [set(play.state.jobs[number].status.booking.nodes) for number in gone]  # type: ignore[union-attr]
+    nodes = [play.state.nodes[name] for name in set.intersection(*on)]
+    assert any(is_left_by(play, node, job, gone) for node in nodes), "they leave one node, perhaps with others"
+
+
+def is_left_by(play: Play, node: Node, job: Job, gone: list[JobId]) -> bool:
+    """Does the job fit on the node once these are gone, and not once fewer are?"""
+    request, rules = job.spec.request, play.state.rules
     others = [one for one in node.host if isinstance(play.state.jobs[one].status, Stopping) and one not in gone]
-    assert fits(node, job.spec.request, play.state.rules, [*others, *gone])
-    for fewer in (some for count in range(len(gone)) for some in combinations(gone, count)):
-        assert not fits(node, job.spec.request, play.state.rules, [*others, *fewer])
+    fewer = (some for count in range(len(gone)) for some in combinations(gone, count))
+    return fits(node, request, rules, [*others, *gone]) and not any(
+        fits(node, request, rules, [*others, *some]) for some in fewer
+    )
 
 
 def end_preempted(play: Play, order: object) -> None:
@@ -83,7 +89,9 @@ def end_preempted(play: Play, order: object) -> None:
     order.shuffle(leaving)  # type: ignore[attr-defined]
     for number in leaving:
         play.now += 1.0
-        play.happen(report(play.state.jobs[number], "exit", play.now))
+        for name in play.state.jobs[number].status.booking.nodes:  # type: ignore[union-attr]
+            if isinstance(play.state.jobs[number].status, Stopping):
+                play.happen(report(play.state.jobs[number], "exit", play.now, node=name))
         for job, gone in expected.items():
             gone[:] = [one for one in gone if one != number]
             assert gone or isinstance(play.state.jobs[job].status, Starting), f"{number} left for {job} for nothing"

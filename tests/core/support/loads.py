@@ -34,8 +34,15 @@ choosy = st.builds(
     exclude_nodes=st.sampled_from([(), (), ("n1",)]),
     prefer_nodes=st.sampled_from([(), (), ("n1",), ("n2", "n0")]),
 )
-with_gpus = st.one_of(whole, whole, shared, choosy)
-requests = st.one_of(whole, whole, shared, without_gpus, choosy)
+on_several_nodes = st.builds(
+    Request,
+    gpus=st.sampled_from([1, 1, 2]),
+    node_count=st.sampled_from([2, 2, 3]),
+    gpu_share=st.sampled_from([None, None, 0.5]),
+    cpus=st.sampled_from([0, 3]),
+)
+with_gpus = st.one_of(whole, whole, shared, choosy, on_several_nodes)
+requests = st.one_of(whole, whole, shared, without_gpus, choosy, on_several_nodes)
 
 
 def specs(asks: st.SearchStrategy[Request] = requests, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[JobSpec]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from tarmac.core.handlers.attempts import stopping
 from tarmac.core.model.status import Starting
-from tarmac.core.policy.plans.planned_start import planned_start, starts_on_preempted_gpus
+from tarmac.core.policy.plans.planned_start import planned_starts, starts_on_preempted_gpus
 from tarmac.core.policy.scheduling_pass import Pass, Start
 
 if TYPE_CHECKING:
@@ -34,8 +35,10 @@ def planned_anew(state: State, now: float, plans: list[PlannedStart]) -> list[Pl
     on_preempted = {planned.job: planned for planned in starts_on_preempted_gpus(state, now)}
     nodes: set[NodeName] = {planned.node for planned in on_preempted.values()}
     found: list[PlannedStart | None] = []
-    for old in plans:
-        new = on_preempted.get(old.job) or planned_start(state, state.jobs[old.job], now, nodes)
-        found.append(new)
-        nodes.add(old.node if new is None else new.node)
+    for number, together in groupby(plans, key=lambda planned: planned.job):
+        old = list(together)
+        kept = on_preempted.get(number)
+        new = planned_starts(state, state.jobs[number], now, nodes) if kept is None else [kept]
+        found += new or [None] * len(old)
+        nodes.update(planned.node for planned in new or old)
     return found

@@ -44,7 +44,7 @@ from tarmac.core.events import (
 from tarmac.core.handlers.queue.reservations import chosen_gpus
 from tarmac.core.invariants import invariants
 from tarmac.core.machine import handle
-from tarmac.core.model.ids import JobId
+from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.node import Node
 from tarmac.core.model.plan import EndByProgress
@@ -133,13 +133,17 @@ class Play:
         jobs = [job for job in self.state.jobs.values() if isinstance(job.status, kinds)]
         if jobs:
             job = pick(jobs, number)
-            yield report(
-                job,
-                "start" if word == "begin" else "exit",
-                self.now,
-                exit_code=int(word != "end"),
-                is_oom=word == "oom",
-            )
+            for name in job.status.booking.nodes:
+                if not isinstance(job.status, Booked):
+                    return  # another part ended the job
+                yield report(
+                    job,
+                    "start" if word == "begin" else "exit",
+                    self.now,
+                    exit_code=int(word != "end"),
+                    is_oom=word == "oom",
+                    node=name,
+                )
 
     def _retry(self, number: int) -> Iterator[Event]:
         """A person retries a job that has ended, or one that waits between two attempts."""
@@ -188,6 +192,8 @@ class Play:
         )
 
     def _force(self, job: Job) -> Iterator[Event]:
+        if job.spec.request.node_count > 1:
+            return
         booking = plan(self.state, job) if isinstance(job.status, Queued | Held | Draft) else None
         if booking is not None and not list(double_booked(self.state, booking)):
             self.forced.add((job.id, job.attempt + 1))
@@ -220,7 +226,7 @@ class Play:
 
     def _runs_on(self, node: Node) -> Iterator[JobStarted]:
         for job in (self.state.jobs[number] for number in node.host):
-            if isinstance(job.status, Running | Stopping):
+            if isinstance(job.status, Running | Stopping) and node.name in job.status.booking.started_nodes:
                 at = self.now if job.status.started_at is None else job.status.started_at
                 yield JobStarted(job=job.id, attempt=job.attempt, pid=41, started_at=at)
 
@@ -264,11 +270,13 @@ class Play:
         return [job for job in self.state.jobs.values() if isinstance(job.status, Queued | Held | Draft)]
 
 
-def report(job: Job, word: str, now: float, *, exit_code: int = 0, is_oom: bool = False) -> Reported:
+def report(
+    job: Job, word: str, now: float, *, exit_code: int = 0, is_oom: bool = False, node: NodeName | None = None
+) -> Reported:
     """The node reports its start or its end."""
     status = job.status
     assert isinstance(status, Booked)
-    node, number, attempt = status.booking.node, job.id, job.attempt
+    node, number, attempt = node or status.booking.node, job.id, job.attempt
     if word == "start":
         return Reported(node=node, report=JobStarted(job=number, attempt=attempt, pid=41, started_at=now))
     began = now if isinstance(status, Starting) or status.started_at is None else status.started_at

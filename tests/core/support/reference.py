@@ -63,7 +63,9 @@ class Floor:
             return None
         sign = 1 if self.placement == "pack" else -1
         preferred = [name for name in request.prefer_nodes if name in fitting]
-        others = sorted((name for name in fitting if name not in preferred), key=lambda name: sign * len(self.free(name)))
+        others = sorted(
+            (name for name in fitting if name not in preferred), key=lambda name: sign * len(self.free(name))
+        )
         return tuple((name, self.free(name)[: request.gpus]) for name in [*preferred, *others][: request.node_count])
 
     def may_run(self, request: Request, name: str) -> bool:

@@ -164,7 +164,8 @@ def test_why_agrees_with_the_pass_and_names_plans_that_hold_usable_gpus(given: G
         turn = Pass(play.state, play.now)
         assert next(turn.run(), None) is None, "a pass leaves nothing to do"
         why = Explainer(play.state, play.now)
-        assert [why.planned_start(play.state.jobs[planned.job]) for planned in turn.plans] == turn.plans
+        first_plans = {planned.job: planned for planned in reversed(turn.plans)}
+        assert {job: why.planned_start(play.state.jobs[job]) for job in first_plans} == first_plans
         for job in play.waiting:
             reasons = why.reasons(job)
             assert reasons, f"job {job.id} waits for nothing"
