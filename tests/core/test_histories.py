@@ -196,7 +196,7 @@ class Histories(RuleBasedStateMachine):
             self.feed(NodeForgotten(node=node.name, by="ann"))
             assert self.driver.state.nodes[node.name] is known, "a node that is connected is not gone"
             self.feed(NodeLeft(node=node.name))
-        self.world.destroy(node, [(job, self.driver.state.jobs[job].attempt) for job in known.host])
+        self.world.destroy(node, [key for job in known.host if (key := self.driver.open_part(job, node.name))])
         self.feed(NodeForgotten(node=node.name, by="ann"))
         self.commit()
         assert node.name not in self.driver.state.nodes
@@ -419,9 +419,10 @@ class Histories(RuleBasedStateMachine):
         assert all(is_ended(self.driver.stored(number).status) for number in self.driver.acknowledged)
 
     def could_run(self, asked: Request) -> bool:
-        """Could one of the nodes run it, if it were empty?"""
+        """Could the nodes run it, if they were empty?"""
         allowed = [node for node in self.nodes if node.name in (asked.only_nodes or (node.name,))]
-        return any(len(node.gpus) >= asked.gpus for node in allowed if node.name not in asked.exclude_nodes)
+        able = [node for node in allowed if len(node.gpus) >= asked.gpus and node.name not in asked.exclude_nodes]
+        return len(able) >= asked.node_count
 
     def resume_all(self) -> None:
         paused = [job.id for job in self.driver.state.jobs.values() if isinstance(job.status, Paused)]

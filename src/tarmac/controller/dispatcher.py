@@ -250,5 +250,5 @@ def _with_current_indices(booking: Booking, state: State) -> Booking:
 
 
 def _current(place: Place, state: State) -> tuple[BookedGpu, ...]:
-    gpus = state.node(place.node).gpus
+    gpus = state.nodes[place.node].gpus if place.node in state.nodes else {}
     return tuple(replace(gpu, index=gpus[gpu.uuid].index) if gpu.uuid in gpus else gpu for gpu in place.gpus)

@@ -107,7 +107,7 @@ def _apply(state: State, event: Event, now: float) -> list[Command]:
             NodeLeft() | GpusSeen() | GpusDrained() | GpusResumed() | GpusForgotten() | SlotsSet() | RulesSet()
             | NodeAdded() | NodesDrained() | NodesResumed() | NodeRemoved() | NodeForgotten()
         ):  # fmt: skip
-            inventory.change(state, event, now)
+            return inventory.change(state, event, now)
         case ProgressSeen():
             progress.note_ends(state, event, now)
         case StopAsked() | QueueStopped() | JobsPaused() | JobsResumed():

@@ -85,8 +85,7 @@ class NodeBookings(Indexes):
     def book(self, job: Job, booking: Booking, since: float) -> None:
         if booking.run is not None:
             self.renamed[booking.node, booking.run] = job.id
-        self._hold(job, self.node(booking.node), booking.gpus)
-        for place in booking.others:
+        for place in booking.held:
             self._hold(job, self.node(place.node), place.gpus)
         self.runtimes.forget_attempt(job.id)
         self.runtimes.expect(job)
@@ -96,9 +95,8 @@ class NodeBookings(Indexes):
     def release(self, job: Job, booking: Booking, paused_s: float) -> None:
         if booking.run is not None:
             del self.renamed[booking.node, booking.run]
-        self._let_go(job, self.node(booking.node), booking.gpus)
-        for place in booking.others:
-            self._let_go(job, self.node(place.node), place.gpus)
+        for place in booking.held:
+            self.let_go(job, self.node(place.node), place.gpus)
         self.runtimes.forget_attempt(job.id)
         use = self.ledger.running[job.id]
         self.changes.releases.append(
@@ -117,7 +115,8 @@ class NodeBookings(Indexes):
                 node.booked_parts.setdefault(gpu.parent, set()).add((job.id, gpu.uuid))
         self.touch(node)
 
-    def _let_go(self, job: Job, node: Node, gpus: tuple[BookedGpu, ...]) -> None:
+    def let_go(self, job: Job, node: Node, gpus: tuple[BookedGpu, ...]) -> None:
+        """Release what a job has on one node."""
         node.host.pop(job.id, None)
         node.activity.pop(job.id, None)
         node.taken_bytes.pop(job.id, None)

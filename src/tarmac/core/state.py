@@ -306,7 +306,7 @@ class State(NodeBookings):
 
     def _touch_nodes(self, booking: Booking) -> None:
         """The expected end of the job may have changed."""
-        for name in booking.nodes:
+        for name in booking.held_nodes:
             self.fit_cache.touch(name)
 
     def keep_begins(self, began: dict[JobId, float]) -> None:

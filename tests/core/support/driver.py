@@ -193,6 +193,14 @@ class Driver:
         row = self.disk[number]
         return rows.job_of(tuple(row[column.strip()] for column in rows.JOB_COLUMNS.split(",")))
 
+    def open_part(self, number: JobId, node: NodeName) -> tuple[JobId, int, NodeName] | None:
+        """The attempt that a job has on the node; None if the end of its part there is stored."""
+        job = self.state.jobs[number]
+        booking = job.status.booking  # type: ignore[union-attr]
+        assert booking is not None
+        end = None if booking.progress is None else booking.progress.end_of(booking.nodes.index(node))
+        return (job.id, job.attempt, node) if end is None else None
+
     def reload(self) -> State:
         state = State(rules=self.rules)
         live = [self.stored(n) for n, row in self.disk.items() if row["is_live"]]

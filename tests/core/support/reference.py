@@ -37,7 +37,7 @@ class Floor:
             if isinstance(status, Starting | Running | Stopping) or (
                 isinstance(status, Unknown) and status.ended_at is None
             ):
-                places = status.booking.places
+                places = status.booking.held
                 self.take(job.id, tuple((one.node, tuple(gpu.uuid for gpu in one.gpus)) for one in places))
 
     def take(self, job: int, places: tuple[Place, ...]) -> None:

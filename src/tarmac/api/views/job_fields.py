@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 def warnings_of(controller: Controller, job: Job) -> list[str]:
     """What its owner should look at: idle GPUs, more memory used than booked."""
     booking = holds_booking(job.status)
-    nodes = () if booking is None else (controller.state.node(name) for name in booking.nodes)
+    nodes = () if booking is None else (controller.state.node(name) for name in booking.held_nodes)
     activities = [node.activity[job.id] for node in nodes if job.id in node.activity]
     found = []
     if idle := [idle_s(activity, controller.now()) for activity in activities if activity.is_warned]:

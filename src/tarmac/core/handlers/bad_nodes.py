@@ -32,10 +32,11 @@ def count_end(state: State, job: Job, ended: Ended, now: float) -> list[Notify]:
     """Call once for every attempt that ended on a node."""
     if isinstance(ended, Cancelled | Unknown) or ended.booking is None or _is_by_controller(ended):
         return []
-    name, owner = ended.booking.node, job.spec.owner
+    name, owner = ended.booking.blamed_node, job.spec.owner
     if not isinstance(ended, Failed) or not was_quick(ended, state.rules.fail_fast_s):
-        state.quick_failures.pop(name, None)
-        state.worked_at.setdefault(name, {})[owner] = now
+        for worked in ended.booking.held_nodes:
+            state.quick_failures.pop(worked, None)
+            state.worked_at.setdefault(worked, {})[owner] = now
         return []
     if ended.reason == "timeout":
         return []

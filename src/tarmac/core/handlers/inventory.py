@@ -23,6 +23,7 @@ from tarmac.core.handlers.node_decisions import NodeDecision
 from tarmac.core.model.gpu import Drain
 
 if TYPE_CHECKING:
+    from tarmac.core.commands import Command
     from tarmac.core.events import NodeSampled
     from tarmac.core.model.ids import GpuUuid
     from tarmac.core.model.node import Node
@@ -42,7 +43,7 @@ def sample(state: State, event: NodeSampled) -> None:
     state.touch(node)
 
 
-def change(state: State, event: NodeEvent, now: float) -> None:
+def change(state: State, event: NodeEvent, now: float) -> list[Command]:
     match event:
         case RulesSet():
             state.set_rules(event.rules)
@@ -60,9 +61,10 @@ def change(state: State, event: NodeEvent, now: float) -> None:
             for gpu in event.gpus:
                 _decide(state, state.node(event.node), gpu, event, now)
         case NodeAdded() | NodesDrained() | NodesResumed() | NodeRemoved() | NodeForgotten():
-            node_decisions.change(state, event, now)
+            return node_decisions.change(state, event, now)
         case _:
             assert_never(event)
+    return []
 
 
 def _decide(state: State, node: Node, gpu: GpuUuid, decision: GpuDecision, now: float) -> None:

@@ -59,7 +59,7 @@ def _bookings(state: State) -> list[str]:
         booking = holds_booking(job.status)
         if booking is None:
             continue
-        for place in booking.places:
+        for place in booking.held:
             hosted[place.node, job.id] = job.spec.request
             for gpu in place.gpus:
                 holders.setdefault((place.node, gpu.uuid), {})[job.id] = gpu

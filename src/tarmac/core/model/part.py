@@ -72,6 +72,7 @@ class PartsProgress:
     starts: tuple[PartStart, ...] = ()
     ends: tuple[PartEnd, ...] = ()  # in the order in which they were reported
     cause: int | None = None  # the part that first ended badly or was lost; because of it the others are stopped
+    forgotten: tuple[int, ...] = ()  # parts whose nodes a person said are gone: nothing is booked there
 
     def has_started(self, part: int) -> bool:
         return any(start.part == part for start in self.starts)

@@ -56,6 +56,23 @@ class Booking:
         return (self.node, *(place.node for place in self.others)) if self.others else (self.node,)
 
     @property
+    def held(self) -> tuple[Place, ...]:
+        """The places where something is booked: not on nodes that were forgotten."""
+        if self.progress is None or not self.progress.forgotten:
+            return self.places
+        return tuple(place for part, place in enumerate(self.places) if part not in self.progress.forgotten)
+
+    @property
+    def held_nodes(self) -> tuple[NodeName, ...]:
+        return tuple(place.node for place in self.held) if self.others else (self.node,)
+
+    @property
+    def blamed_node(self) -> NodeName:
+        """The node of the part that decided how the attempt ended."""
+        cause = None if self.progress is None else self.progress.cause
+        return self.node if cause is None else self.nodes[cause]
+
+    @property
     def all_gpus(self) -> tuple[BookedGpu, ...]:
         """Those of all parts."""
         return tuple(gpu for place in self.places for gpu in place.gpus) if self.others else self.gpus

@@ -55,7 +55,7 @@ def _by_node(state: State, jobs: set[JobId]) -> dict[NodeName, list[JobId]]:
     for job in sorted(jobs):
         booking = holds_booking(state.jobs[job].status)
         assert booking is not None, "a job that runs or stops has a booking"
-        for name in booking.nodes:
+        for name in booking.held_nodes:
             found.setdefault(name, []).append(job)
     return found
 

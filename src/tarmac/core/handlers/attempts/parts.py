@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tarmac.core.events import RunReport
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
+    from tarmac.core.model.note import Note
     from tarmac.core.model.status import Booking
     from tarmac.core.state import State
 
@@ -69,6 +70,17 @@ def note_report(state: State, job: Job, node: NodeName, report: RunReport, now: 
 def note_never(state: State, job: Job, node: NodeName, now: float) -> Noted:
     """A part that was to be stopped left no trace on its node: it did not start, and will not."""
     return _end(state, job, PartEnd(part=_booking(job).nodes.index(node), kind="never", at=now), now)
+
+
+def note_forgotten(state: State, job: Job, node: NodeName, message: Note, now: float) -> Noted:
+    """A person said that the node is gone, and its part with it. What the job has there is released."""
+    booking = _booking(job)
+    part, progress = booking.nodes.index(node), _progress(booking)
+    state.let_go(job, state.node(node), booking.gpus_on(node))
+    _store(state, job, replace(progress, forgotten=(*progress.forgotten, part)))
+    if progress.end_of(part) is not None:
+        return NOTHING
+    return _end(state, job, PartEnd(part=part, kind="lost", at=now, message=message), now)
 
 
 def is_ending(job: Job) -> bool:

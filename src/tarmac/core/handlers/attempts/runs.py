@@ -70,7 +70,9 @@ def _take_part_report(state: State, job: Job, node: NodeName, report: RunReport,
 def apply_noted(state: State, job: Job, noted: parts.Noted, now: float) -> list[Command]:
     """Apply the report that counts for all parts, if there is one."""
     ended = None if noted.of_all is None else _apply(state, job, noted.of_all, now)
-    return [*noted.commands, *(() if ended is None else count_end(state, job, ended, now))]
+    if ended is None:
+        return list(noted.commands)
+    return [*noted.commands, *count_end(state, job, ended, now), *bad_nodes.count_end(state, job, ended, now)]
 
 
 def run_of(report: RunReport) -> RunName:

@@ -27,7 +27,7 @@ def job_of(state: State, node: NodeName, run: RunName) -> Job | None:
     """The live job that has this attempt of the node."""
     renamed = state.renamed.get((node, run))
     job = state.jobs.get(run.job if renamed is None else renamed)
-    is_there = job is not None and isinstance(job.status, Booked) and node in job.status.booking.nodes
+    is_there = job is not None and isinstance(job.status, Booked) and node in job.status.booking.held_nodes
     return job if is_there and job is not None and job.run == run else None
 
 

@@ -93,7 +93,7 @@ def starts_on_preempted_gpus(state: State, now: float) -> list[PlannedStart]:
     for number in sorted(state.stopping):
         status = state.jobs[number].status
         if isinstance(status, Stopping) and status.for_job in state.jobs:
-            for name in status.booking.nodes:
+            for name in status.booking.held_nodes:
                 stopping.setdefault(status.for_job, {}).setdefault(name, []).append(status)
     found = (_on_preempted_gpus(state, state.jobs[number], on, now) for number, on in stopping.items())
     return [planned for planned in found if planned is not None]
