@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 # The submitter's own choice of GPUs does not apply to the job.
 _GPU_VARIABLES = ("HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL")
 # Meant for Tarmac's own processes, or for the job that submitted this one.
-_NOT_INHERITED = ("TARMAC_CRASH_AT", "TARMAC_MARK", "TARMAC_ARRAY_ID", "TARMAC_ARRAY_INDEX")
+_NOT_INHERITED = (
+    "TARMAC_CRASH_AT", "TARMAC_MARK", "TARMAC_ARRAY_ID", "TARMAC_ARRAY_INDEX", "TARMAC_NODE_COUNT", "TARMAC_NODE_RANK",
+    "TARMAC_NODES", "TARMAC_NODE_ADDRESSES",
+)  # fmt: skip
 ARRAY_COUNT = "TARMAC_ARRAY_COUNT"
 
 

@@ -131,7 +131,10 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
         env.setdefault("PET_MASTER_PORT", env["MASTER_PORT"])
     argv = request.argv
     if request.options.get("fill"):
-        values = fill.values_of(env, assign["port"])
+        port = (
+            int(env["MASTER_PORT"]) if "TARMAC_NODE_COUNT" in env else assign["port"]
+        )  # of the first of several nodes
+        values = fill.values_of(env, port)
         argv = [fill.fill(word, values) for word in argv]
     if "venv" in request.options or "conda" in request.options:
         argv = _activated(argv, request)
