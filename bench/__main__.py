@@ -25,6 +25,7 @@ from bench import (
 from bench.figures import Figure, milliseconds, table
 from bench.home import compile_program
 from bench.many import frozen, groups, million
+from bench.nodes import many, one_host
 from bench.page import loading, long_queue, open_pages, rates
 from bench.scheduling import rows as scheduling
 
@@ -38,6 +39,8 @@ PARTS = {
     "listing": groups.listing,
     "snapshot": frozen.figures,
     "million": million.figures,
+    "many-nodes": many.figures,
+    "ssh": one_host.figures,
     "api": rates.figures,
     "page": loading.figures,
     "pages": open_pages.figures,

@@ -70,8 +70,8 @@ def compile_program(folder: str) -> str:
 
 
 @contextmanager
-def home(program: str, gpus: int) -> Iterator[Home]:
-    folder = tempfile.mkdtemp(prefix="tarmac-bench-")
+def home(program: str, gpus: int, below: str | None = None) -> Iterator[Home]:
+    folder = tempfile.mkdtemp(prefix="tarmac-bench-", dir=below)
     os.environ["TARMAC_FAKE_GPUS"] = str(gpus)  # the first call starts the controller with this environment
     found = Home(folder, program)
     try:
