@@ -2,6 +2,7 @@ import json
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -65,6 +66,22 @@ def test_a_job_that_shares_a_gpu_is_charged_for_its_part() -> None:
     book.settle([job], 10.0)
     usage = used(book)
     assert usage.energy_j == 250.0
+
+
+def test_a_reading_of_one_node_leaves_the_others_for_later() -> None:
+    """So its cost does not grow with the number of nodes; every second is still counted once."""
+    book, here = UsageBook(), a_job()
+    away = Booking(node=NodeName("other"), gpus=(BookedGpu(uuid=GpuUuid("g0"), index=0),))
+    there = replace(here, id=JobId(8), status=Running(booking=away, pid=1, started_at=0.0))
+    book.read(NODE, [a_reading(100, 1)], [here], 0.0)
+    book.read("other", [a_reading(50, 1)], [there], 0.0)
+    for now in (2.0, 4.0):
+        book.read(NODE, [a_reading(100, 1)], [here], now)
+    assert book.book(8, 1).total(8).measured_s == 0.0
+    book.settle([here, there], 10.0)
+    assert {job.id: book.book(job.id, 1).total(job.id).used_s for job in (here, there)} == {7: 10.0, 8: 5.0}
+    (hour,) = [row for row in book.hours.rows() if row.node == "other"]
+    assert (hour.present_s, hour.held_s) == (10.0, 10.0)
 
 
 def test_what_the_driver_does_not_report_stays_unknown() -> None:

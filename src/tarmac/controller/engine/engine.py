@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.changes import Changes
     from tarmac.core.events import Event
-    from tarmac.core.model.ids import JobId
+    from tarmac.core.model.ids import JobId, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
     from tarmac.store.store import Store
@@ -183,7 +183,7 @@ class Engine:
         now = self._clock()
         self.generation += 1
         turn = Turn(pending, Batch(changes=self.state.changes), [], [])
-        is_settled = False
+        settled: set[NodeName] = set()
         for one in pending:
             try:
                 one.decision = one.plan(self.state)
@@ -195,9 +195,10 @@ class Engine:
                 one.failure = error
                 continue
             for event in one.decision.events:
-                if isinstance(event, Reported | NodeJoined) and not is_settled:
-                    self._usage.settle(jobs_with_gpus(self.state), now)  # while their GPUs are still booked
-                    is_settled = True
+                if isinstance(event, Reported | NodeJoined) and event.node not in settled:
+                    # While the GPUs of its jobs are still booked.
+                    self._usage.settle(jobs_with_gpus(self.state, event.node), now, event.node)
+                    settled.add(event.node)
                 if isinstance(event, NodeJoined):
                     turn.joined.append(event)
                 turn.commands.extend(

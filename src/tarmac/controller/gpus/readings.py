@@ -68,7 +68,7 @@ class GpuReadings:
         self.latest[node] = readings
         self.errors[node] = error
         self.hosts[node] = host
-        self._usage.read(node, readings, jobs_with_gpus(self._engine.state), self._engine.now())
+        self._usage.read(node, readings, jobs_with_gpus(self._engine.state, node), self._engine.now())
         self._sample(node)
         self.renew(node)
         self._publisher.publish([GpusChanged(node)])

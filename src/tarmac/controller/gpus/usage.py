@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from tarmac.core.model.gpu import GpuUse
-    from tarmac.core.model.ids import GpuUuid
+    from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
     from tarmac.nodes.reports import GpuReading
@@ -136,25 +136,28 @@ class UsageBook:
         self.being_written: dict[int, Usage] = {}  # of jobs whose attempts are over, until that is on disk
         self.counters = Counters()
         self.hours = HourBook()
-        self._settled_at: float | None = None
-        self._current: dict[int, AttemptKey] = {}  # the attempt of each job that holds GPUs, as of the last settling
+        self._settled_at: dict[str, float] = {}  # by node
+        self._current: dict[str, dict[int, AttemptKey]] = {}  # jobs that held GPUs of a node at the last settling
         self._foreign_uses: dict[GpuKey, GpuUse] = {}  # GPUs with foreign processes
         self._foreign: dict[ForeignKey, Integral] = {}  # not stored yet
         self._minutes: dict[GpuKey, Integral] = {}
         self._last: dict[GpuKey, TimedReading] = {}
+        self._keys: dict[str, list[GpuKey]] = {}  # of `_last`, by node
         self._read_at: dict[str, float] = {}
 
     def read(self, node: str, readings: Iterable[GpuReading], jobs: Iterable[Job], now: float) -> None:
-        """Note new readings; the previous ones were valid until now."""
-        self.settle(jobs, now)
+        """Note new readings; the previous ones were valid until now. `jobs` has those of the node."""
+        self.settle(jobs, now, node)
         self.confirm(node, now)
         day = day_of(now)
         for reading in readings:
             gpu = GpuKey(node, reading.uuid)
+            if gpu not in self._last:
+                self._keys.setdefault(node, []).append(gpu)
             self._last[gpu] = TimedReading(now, reading)
             self.rings.setdefault(gpu, deque(maxlen=RING)).append(self._last[gpu])
             for job in {process.job for process in reading.processes if process.job is not None}:
-                self._note_peak(job, reading, day)
+                self._note_peak(node, job, reading, day)
 
     def confirm(self, node: str, now: float) -> None:
         """The same values were read again."""
@@ -165,49 +168,48 @@ class UsageBook:
         kept = {key: use for key, use in self._foreign_uses.items() if key.node != node}
         self._foreign_uses = kept | {GpuKey(node, uuid): use for uuid, use in uses if use.foreign_processes}
 
-    def settle(self, jobs: Iterable[Job], now: float) -> None:
+    def settle(self, jobs: Iterable[Job], now: float, node: str | None = None) -> None:
         """Count the time since the last reading, for GPUs and for the jobs and foreign processes on them.
 
+        With `node`, only there, and `jobs` may be those of the node: the cost must not grow with the number of nodes.
         Time without readings (the agent is away, the machine slept) is not counted, because its use is unknown.
         """
-        since = {
-            key: (last.at, max(last.at, min(now, self._read_at[key.node] + FRESH_S)))
-            for key, last in self._last.items()
-        }
-        step_s = 0.0 if self._settled_at is None else now - self._settled_at
-        self._settled_at = now
-        booked, held = self._settle_jobs(jobs, since, step_s)
+        last = self._last if node is None else {key: self._last[key] for key in self._keys.get(node, ())}
+        since = {key: (at, max(at, min(now, self._read_at[key.node] + FRESH_S))) for key, (at, _) in last.items()}
+        booked, held = self._settle_jobs(jobs, since, now, node)
         self._settle_foreign(booked, since)
-        split = {(key.node, last.reading.parent) for key, last in self._last.items()}
-        for key, (_, reading) in self._last.items():
-            begin, end = since[key]
-            self._minutes.setdefault(key, Integral()).add(reading, end - begin)
+        split = {(key.node, reading.parent) for key, (_, reading) in last.items()}
+        for key, (_, reading) in list(last.items()):
+            self._minutes.setdefault(key, Integral()).add(reading, since[key][1] - since[key][0])
             if key not in split:  # the parts of a split GPU are counted instead
                 self.hours.add(key.node, reading, since[key], held.get(key, 0.0))
             self._last[key] = TimedReading(now, reading)
 
     def _settle_jobs(
-        self, jobs: Iterable[Job], since: Mapping[GpuKey, tuple[float, float]], step_s: float
+        self, jobs: Iterable[Job], since: Mapping[GpuKey, tuple[float, float]], now: float, node: str | None
     ) -> tuple[dict[GpuKey, float], dict[GpuKey, float]]:
-        """Returns the part of each GPU that is booked, and the part that was since the last settling, `step_s` ago."""
-        booked: dict[GpuKey, float] = {}
-        held: dict[GpuKey, float] = {}
-        self._current = {}
+        """Returns the part of each GPU that is booked, and the part that was since the last settling."""
+        booked, held = dict[GpuKey, float](), dict[GpuKey, float]()
+        settled, before = self._settled_at, self._current
+        self._settled_at = settled | dict.fromkeys(settled if node is None else (node,), now)
+        self._current = {} if node is None else {**before, node: {}}
         for job in jobs:
-            booking = holds_booking(job.status)
+            booking, attempt = holds_booking(job.status), AttemptKey(job.id, job.attempt)
             if booking is None or not booking.gpus:
                 continue
-            attempt = self._current[job.id] = AttemptKey(job.id, job.attempt)
-            is_new = attempt not in self.attempts  # it began after the last settling
             holder = Holder("job", job.spec.owner, job.spec.project or "")
             book = self.attempts.setdefault(attempt, AttemptBook())
             for name, gpu in booking.gpus_by_node():
                 key = GpuKey(name, gpu.uuid)
-                booked[key] = booked.get(key, 0.0) + gpu.part
-                if is_new:
+                if node not in {None, key.node}:
                     continue
+                self._current.setdefault(key.node, {})[job.id] = attempt
+                self._settled_at[key.node] = now
+                booked[key] = booked.get(key, 0.0) + gpu.part
+                if before.get(key.node, {}).get(job.id) != attempt:
+                    continue  # it began after the last settling
                 held[key] = held.get(key, 0.0) + gpu.part
-                self.counters.add_held(holder, step_s, gpu.part)
+                self.counters.add_held(holder, now - settled.get(key.node, now), gpu.part)
                 if key in self._last:
                     reading = self._last[key].reading
                     self.counters.add_use(holder, reading, since[key][1] - since[key][0], gpu.part)
@@ -219,7 +221,7 @@ class UsageBook:
         """Foreign processes are charged for the part of a GPU that no job holds, so nothing is counted twice."""
         for key, use in self._foreign_uses.items():
             part = 1.0 - booked.get(key, 0.0)
-            if part <= 0 or key not in self._last:
+            if part <= 0 or key not in since:
                 continue
             users = sorted({process.user or "" for process in use.foreign_processes})
             reading, (begin, end), part = self._last[key].reading, since[key], part / len(users)
@@ -237,7 +239,6 @@ class UsageBook:
         for key, work in self._minutes.items():
             reading = self._last[key].reading
             if work.seconds and (work.average or reading.processes):
-                power_w = work.energy_j / work.seconds if work.has_power else None
                 rows.append(
                     Sample(
                         at=int(now) // MINUTE_S * MINUTE_S,
@@ -245,7 +246,7 @@ class UsageBook:
                         uuid=key.uuid,
                         memory_used_bytes=reading.memory_used_bytes,
                         utilization=work.average,
-                        power_w=power_w,
+                        power_w=work.energy_j / work.seconds if work.has_power else None,
                     )
                 )
         self._minutes = {}
@@ -279,8 +280,8 @@ class UsageBook:
             book = self.attempts[attempt]
             for key in book.days_over(today):
                 merged = Integral()
-                merged.merge(book.of(CLOSED, key.gpu))
-                merged.merge(book.work.pop(key))
+                for one in (DayKey(CLOSED, key.gpu), key):
+                    merged.merge(book.work.pop(one, Integral()))
                 book.work[DayKey(CLOSED, key.gpu)] = merged
 
         def undo() -> None:
@@ -312,12 +313,13 @@ class UsageBook:
         books = json.loads(stored or "[]")
         for number, attempt, day, gpu, *work in _converted(books, live) if isinstance(books, dict) else books:
             job = live.get(JobId(number))
-            if job is not None and job.attempt == attempt and holds_booking(job.status) is not None:
-                key = self._current[number] = AttemptKey(number, attempt)
+            booking = holds_booking(job.status) if job is not None and job.attempt == attempt else None
+            if booking is not None:
+                key = self._current.setdefault(booking.node, {})[number] = AttemptKey(number, attempt)
                 self.attempts.setdefault(key, AttemptBook()).work[DayKey(day, gpu)] = Integral(*work)
 
-    def _note_peak(self, job: int, reading: GpuReading, day: str) -> None:
-        attempt, taken = self._current.get(job), _memory_of(job, reading)
+    def _note_peak(self, node: str, job: int, reading: GpuReading, day: str) -> None:
+        attempt, taken = self._current.get(node, {}).get(job), _memory_of(job, reading)
         if attempt is not None and taken is not None:
             self.attempts[attempt].of(day, reading.uuid).note_peak(taken)
 
@@ -342,6 +344,8 @@ def _converted(books: Mapping[str, list[Any]], live: Mapping[JobId, Job]) -> Ite
             yield [job.id, job.attempt, day, booking.gpus[0].uuid, *work]
 
 
-def jobs_with_gpus(state: State) -> list[Job]:
-    """Jobs that hold a booking on any node."""
-    return state.booked_jobs()
+def jobs_with_gpus(state: State, node: NodeName | None = None) -> list[Job]:
+    """Jobs that hold a booking on this node, or on any."""
+    if node is None:
+        return state.booked_jobs()
+    return [state.jobs[job] for job in state.nodes[node].host if job in state.jobs] if node in state.nodes else []
