@@ -14,6 +14,7 @@ from tarmac.api.schemas.history.report import ReportSums, ReportView
 from tarmac.api.schemas.job.environment import Variable
 from tarmac.api.schemas.job.job import (
     AttemptView,
+    FetchView,
     GpuRef,
     Leftovers,
     LeftProcess,
@@ -45,6 +46,7 @@ DICTS: dict[str, type[Struct] | None] = {
     "Process": GpuProcess,
     "LeftProcess": LeftProcess,
     "Leftovers": Leftovers,
+    "Fetched": FetchView,
     "Snapshot": SnapshotView,
     "Variable": Variable,
     "Python": PythonView,

@@ -11,6 +11,7 @@ from tests.core.support.builders import a_job, a_node
 
 LEFT_OUT = {
     "tags",
+    "fetch",
     "project",
     "signal",
     "grace_s",

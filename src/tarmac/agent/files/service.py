@@ -39,7 +39,9 @@ _READ_WITHIN_S = 4.0  # before a client wonders whether the controller still ans
 _EXAMINE_WITHIN_S = 1.0  # the GPUs of the attempt stay booked until then
 _FIND_WITHIN_S = 4.0  # a pattern may take forever on some line
 _TIDY_WITHIN_S = 600.0  # thousands of files
+_PIECE_WITHIN_S = 8.0  # then the controller asks again
 _FINGERPRINT_WITHIN_S = 20.0  # nobody waits for it
+_LONG = frozenset(("list_checkouts", "tidy_checkouts", "list_logs", "remove_logs", "keep_objects"))
 # Without an answer, the controller asks again later.
 _PLAIN = frozenset(
     (
@@ -140,7 +142,8 @@ class FileService:
         def silent(reason: str) -> None:
             log(f"{frame['type']}: {reason}")
 
-        self._helpers.ask(Request(cast("AnyFrame", frame), _TIDY_WITHIN_S, connection.send_encoded, silent))
+        within_s = _TIDY_WITHIN_S if frame["type"] in _LONG else _PIECE_WITHIN_S
+        self._helpers.ask(Request(cast("AnyFrame", frame), within_s, connection.send_encoded, silent))
 
     def _check_paths(self, connection: Connection, frame: CheckPathsFrame, *, is_repeated: bool = False) -> None:
         def silent(_: str) -> None:

@@ -24,7 +24,7 @@ from tarmac.shared.snapshots.damage_message import damaged
 from tarmac.shared.snapshots.objects import BrokenSnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from tarmac.controller.snapshots.tree_objects import Pack, TreeObject
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 HASHES_PER_QUESTION = 4096
+VERIFIED_BYTES = 32 << 20  # that a node reads for one answer, which must not take long
 MOST_TRIES = 3  # for an object that does not arrive as it was sent
 
 
@@ -187,8 +188,7 @@ class CodeSender:
 
     async def _missing(self, node: NodeName, objects: list[TreeObject], *, verify: bool) -> list[TreeObject]:
         found: list[TreeObject] = []
-        for start in range(0, len(objects), HASHES_PER_QUESTION):
-            some = objects[start : start + HASHES_PER_QUESTION]
+        for some in _questions(objects, VERIFIED_BYTES if verify else None):
             hashes = b64encode(b"".join(one.hash for one in some)).decode("ascii")
             frame: QuestionFrame = {
                 "type": "missing_objects", "objects": self._path, "hashes": hashes, "verify": verify,
@@ -240,3 +240,17 @@ class CodeSender:
         if answer.error is not None:
             raise CannotCopy(answer.error, is_full=answer.is_full)
         pace.took(monotonic() - began)
+
+
+def _questions(objects: list[TreeObject], most_bytes: int | None) -> Iterator[list[TreeObject]]:
+    """The objects in pieces that a node can answer for quickly."""
+    some: list[TreeObject] = []
+    size = 0
+    for one in objects:
+        if some and (len(some) == HASHES_PER_QUESTION or (most_bytes is not None and size + one.bytes > most_bytes)):
+            yield some
+            some, size = [], 0
+        some.append(one)
+        size += one.bytes
+    if some:
+        yield some

@@ -56,6 +56,7 @@ NEW: dict[str, Any] = {
     "on_oom": "grow",
     "requeue": True,
     "append": True,
+    "fetch": ["results"],
 }
 ELSEWHERE = {
     "shell", "env", "gpu_share", "gpus_on", "exclude_gpus", "after", "max_running", "notify", "notify_on", "log",

@@ -37,6 +37,7 @@ class WhyReason(TypedDict, total=False):
     kind: Required[str]
     text: Required[str]
     node: str
+    path: str  # that is missing there
     asked: int | float
     free: int
     total: int
