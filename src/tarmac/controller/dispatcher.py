@@ -15,7 +15,7 @@ from tarmac.controller.snapshots.code_sender import CodeSender
 from tarmac.controller.start_frame import job_environment, start_frame, warning_entry
 from tarmac.core.commands import AdoptProcess, Command, ForgetRun, Notify, PauseJob, SignalJob, StartJob
 from tarmac.core.model.note import note
-from tarmac.core.model.status import RunName, Starting, holds_booking
+from tarmac.core.model.status import Booking, RunName, Running, Starting, holds_booking
 from tarmac.nodes.addresses import addresses_of
 from tarmac.nodes.run_origins import packed
 from tarmac.shared import crashpoint
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from tarmac.core.model.names import Outside
     from tarmac.core.model.note import Note
     from tarmac.core.model.part import Place
-    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
     from tarmac.nodes.fleet import Fleet
     from tarmac.shared.frames.to_agent import SignalFrame, StartFrame
@@ -145,7 +144,8 @@ class Dispatcher:
     def _start_with_code(self, start: StartJob, frame: StartFrame) -> None:
         """Unless it was stopped meanwhile: its node does not know the attempt."""
         job = None if self.state_now is None else self.state_now().jobs.get(start.job)
-        if job is not None and job.attempt == start.attempt and isinstance(job.status, Starting):
+        is_wanted = job is not None and job.attempt == start.attempt and isinstance(job.status, Starting | Running)
+        if is_wanted:  # further parts of an attempt on several nodes may start while it runs
             self._fleet.send_command(start.place.node, frame)
         else:
             self.cannot_start(start, note("failed.stopped_early"))
@@ -187,7 +187,7 @@ class Dispatcher:
 
     def _stop_early(self, command: SignalJob) -> bool:
         """True if the node does not know the attempt yet, because its code is still on its way."""
-        if not self.code.stop(RunName(command.job, command.attempt)):
+        if not self.code.stop(RunName(command.job, command.attempt), command.node):
             return False
         booking = Booking(node=command.node, gpus=())
         start = StartJob(job=command.job, attempt=command.attempt, booking=booking)

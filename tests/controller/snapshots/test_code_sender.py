@@ -135,9 +135,23 @@ def test_a_stopped_sending_ends_without_a_start(way: Way) -> None:
         way.node.first_piece = asyncio.Event()
         way.sender.send(run, NODE, tree, lambda: found.append("arrived"), found.append)
         await way.node.first_piece.wait()
-        assert way.sender.stop(run)
-        assert not way.sender.stop(run)
+        assert way.sender.stop(run, NODE)
+        assert not way.sender.stop(run, NODE)
         await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}), return_exceptions=True)
 
     asyncio.run(story())
     assert found == []
+
+
+def test_an_attempt_on_several_nodes_gets_its_code_on_each(way: Way) -> None:
+    tree = way.kept.add(a=os.urandom(1000))
+    found: list[object] = []
+
+    async def story() -> None:
+        run = RunName(JobId(1), 1)
+        for node in (NODE, NodeName("gpu03")):
+            way.sender.send(run, node, tree, lambda node=node: found.append(node), found.append)  # type: ignore[misc]
+        await asyncio.gather(*(asyncio.all_tasks() - {asyncio.current_task()}))
+
+    asyncio.run(story())
+    assert sorted(found) == ["gpu02", "gpu03"]  # type: ignore[type-var]

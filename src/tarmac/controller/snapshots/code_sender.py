@@ -83,7 +83,7 @@ class CodeSender:
     def __init__(self, fleet: Fleet, state_folder: Path) -> None:
         self._fleet = fleet
         self._path = object_file(state_folder)
-        self._sendings: dict[RunName, _Sending] = {}
+        self._sendings: dict[tuple[RunName, NodeName], _Sending] = {}  # by attempt and node: it may have several
         self._turns: dict[NodeName, asyncio.Lock] = {}
         self._complete: dict[NodeName, tuple[object, set[str]]] = {}  # trees, of the node's present connection
         self._paces: dict[NodeName, Pace] = {}
@@ -100,13 +100,13 @@ class CodeSender:
         failed: Callable[[CannotCopy], None],
     ) -> None:
         """Call `arrived` once the node has the code, or `failed`; neither if the node leaves or it is stopped."""
-        self.stop(run)  # its node was away for a moment
-        sending = self._sendings[run] = _Sending(node, tree)
+        self.stop(run, node)  # it was away for a moment
+        sending = self._sendings[run, node] = _Sending(node, tree)
         sending.task = asyncio.create_task(self._send(run, sending, arrived, failed))
 
-    def stop(self, run: RunName) -> bool:
+    def stop(self, run: RunName, node: NodeName) -> bool:
         """True if its code was on its way: then the node does not know the attempt."""
-        sending = self._sendings.pop(run, None)
+        sending = self._sendings.pop((run, node), None)
         if sending is None or sending.task is None:
             return False
         sending.task.cancel()
@@ -114,13 +114,13 @@ class CodeSender:
 
     def of(self, job: JobId) -> CodeProgress | None:
         """How far the code of a job is that waits for it."""
-        found = (sending for run, sending in self._sendings.items() if run.job == job)
+        found = (sending for (run, _), sending in self._sendings.items() if run.job == job)
         sending = next(found, None)
         return None if sending is None else CodeProgress(sending.node, sending.sent_bytes, sending.total_bytes)
 
     def end(self) -> None:
-        for run in list(self._sendings):
-            self.stop(run)
+        for run, node in list(self._sendings):
+            self.stop(run, node)
 
     @asynccontextmanager
     async def alone(self, node: NodeName) -> AsyncIterator[None]:
@@ -140,8 +140,8 @@ class CodeSender:
             async with self._turn(sending.node):
                 await self._deliver(sending, verify=run.attempt > 1)
         except NodeLeft:  # the core repeats the start when the node is back
-            if self._sendings.get(run) is sending:
-                del self._sendings[run]
+            if self._sendings.get((run, sending.node)) is sending:
+                del self._sendings[run, sending.node]
             return
         except CannotCopy as error:
             outcome = error
@@ -150,9 +150,9 @@ class CodeSender:
         except Exception as error:
             log.exception("job %s: its code cannot be sent to %s", run.job, sending.node)
             outcome = CannotCopy(str(error))
-        if self._sendings.get(run) is not sending:
+        if self._sendings.get((run, sending.node)) is not sending:
             return  # stopped
-        del self._sendings[run]
+        del self._sendings[run, sending.node]
         if outcome is None:
             arrived()
         else:

@@ -44,6 +44,7 @@ class PartEnd:
     timed_out: bool = False
     leftovers: Leftovers | None = None
     outside: Outside | None = None
+    missing: str | None = None  # a file or directory that is not there on its node
     is_log_disk_full: bool = False
     oom: Memory | None = None
     error_line: str | None = None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tarmac.core.events import JobsRetried, LaunchFailed, NodeJoined, NodeLeft
+from tarmac.core.events import JobExited, JobsRetried, LaunchFailed, NodeJoined, NodeLeft
 from tarmac.core.explain.explainer import Explainer
 from tarmac.core.explain.reasons import NeverFits, NodeAway, PathMissing, TooFewGpus
 from tarmac.core.model.ids import JobId, NodeName
@@ -120,3 +120,38 @@ def test_a_retry_tries_all_nodes_again() -> None:
     scene.happen(JobsRetried(jobs=(replace(ended),), by="ann"))
     assert scene.jobs[JobId(1)].spec.missing == ()
     assert isinstance(scene.status(), Starting)
+
+
+def several(scene: Scene, count: int) -> None:
+    """Start a job on that many nodes."""
+    spec = a_spec()
+    scene.submit(replace(spec, request=replace(spec.request, node_count=count)))
+
+
+def test_a_job_on_several_nodes_moves_if_enough_others_are_left() -> None:
+    scene = two_nodes()
+    third = a_node(name="third")
+    scene.state.nodes[NodeName("third")] = third
+    scene.state.touch(third)
+    several(scene, 2)
+    first = node_of(scene)
+    lacking(scene, first)
+    status = scene.status()
+    assert isinstance(status, Starting)
+    assert first not in status.booking.nodes
+    lacking(scene, node_of(scene))
+    assert isinstance(scene.status(), Failed)
+
+
+def test_a_further_part_that_cannot_be_launched_ends_the_attempt() -> None:
+    scene = two_nodes()
+    several(scene, 2)
+    first = node_of(scene)
+    scene.begin()
+    (second,) = {BOX, OTHER} - {first}
+    lacking(scene, second)
+    report = JobExited(
+        job=JobId(1), attempt=1, exit_code=None, signal=15, pid=41, started_at=scene.now, ended_at=scene.now
+    )
+    scene.report(report, first)
+    assert isinstance(scene.status(), Failed)

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 def run_elsewhere(state: State, job: Job, missing: MissingPath) -> Requeue | None:
-    """Avoid the node from now on. None if no other node could run the job: then it fails."""
+    """Avoid the node from now on. None if too few other nodes could run the job: then it fails."""
     spec = job.spec.with_missing([*job.spec.missing, missing])
-    if not job.spec.can_run_again or not candidates(state, spec.request):
+    if not job.spec.can_run_again or len(candidates(state, spec.request)) < spec.request.node_count:
         return None
     state.edit(job, spec)
     return Requeue(why="missing", missing=missing)
