@@ -47,8 +47,8 @@ class Run:
     number: int  # the job's number in the trace
     job: JobId
     attempt: int
-    node: NodeName
-    gpus: float
+    nodes: tuple[NodeName, ...]
+    gpus: float  # on all nodes
     started_at: float
     ends_at: float
     is_cut_short: bool  # stopped at its limit
@@ -150,14 +150,20 @@ class _World:
         return list(commands)
 
     def _started(self, start: StartJob, now: float) -> Reported:
+        report = JobStarted(job=start.job, attempt=start.attempt, pid=PID, started_at=now)
+        if start.part == 0:
+            self._begin(start, now)
+        return Reported(node=start.place.node, report=report)
+
+    def _begin(self, start: StartJob, now: float) -> None:
         number = self.numbers[start.job]
         job = self.trace[number]
         run = Run(
             number=number,
             job=start.job,
             attempt=start.attempt,
-            node=start.booking.node,
-            gpus=sum(gpu.part for gpu in start.booking.gpus),
+            nodes=start.booking.nodes,
+            gpus=sum(gpu.part for gpu in start.booking.all_gpus),
             started_at=now,
             ends_at=now + job.run_s,
             is_cut_short=job.is_cut_short,
@@ -165,8 +171,6 @@ class _World:
         self.runs[start.job] = run
         self._expect_end(run)
         self.outcome.load(now, run.gpus)
-        report = JobStarted(job=start.job, attempt=start.attempt, pid=PID, started_at=now)
-        return Reported(node=run.node, report=report)
 
     def _expect_end(self, run: Run) -> None:
         self.pushed += 1
@@ -174,7 +178,9 @@ class _World:
 
     def _ask_to_stop(self, signal: SignalJob, now: float) -> None:
         """The job uses its whole grace period, unless it would end earlier anyway."""
-        run = self.runs[signal.job]
+        run = self.runs.get(signal.job)
+        if run is None or signal.node != run.nodes[0]:
+            return  # its parts on other nodes end with the first
         self.outcome.preemptions += not run.is_preempted
         if now + signal.grace_s < run.ends_at:
             run.ends_at = now + signal.grace_s
@@ -199,7 +205,8 @@ class _World:
             timed_out=is_timed_out,
             was_signalled=True if ending == "cancelled" and not is_stopped else None,
         )
-        self._feed(Reported(node=run.node, report=report), now)
+        for node in run.nodes:
+            self._feed(Reported(node=node, report=report), now)
         if run.job in self.state.jobs:  # it was requeued, and may already run again
             self.outcome.preempted.append(Attempt(run.number, run.started_at, now, run.gpus))
         else:

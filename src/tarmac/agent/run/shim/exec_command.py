@@ -131,10 +131,9 @@ def _run(assign: AssignFrame, request: StartRequest, instance: str, shim_fd: int
         env.setdefault("PET_MASTER_PORT", env["MASTER_PORT"])
     argv = request.argv
     if request.options.get("fill"):
-        port = (
-            int(env["MASTER_PORT"]) if "TARMAC_NODE_COUNT" in env else assign["port"]
-        )  # of the first of several nodes
-        values = fill.values_of(env, port)
+        values = fill.values_of(env, assign["port"])
+        if "TARMAC_NODE_COUNT" in env:
+            values["port"] = env["MASTER_PORT"]  # that of the first of several nodes
         argv = [fill.fill(word, values) for word in argv]
     if "venv" in request.options or "conda" in request.options:
         argv = _activated(argv, request)

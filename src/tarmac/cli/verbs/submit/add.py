@@ -126,6 +126,7 @@ VERB = Verb(
     examples=(
         ("tarmac add python train.py --lr 0.1", "one GPU, the current directory and environment"),
         ("tarmac add -g 2 -n big torchrun --nproc-per-node 2 train.py", "two GPUs and a name"),
+        ("tarmac add --nodes 2 -g 8 torchrun train.py", "eight GPUs on each of two nodes, all at once"),
         ("tarmac add -c 'python prepare.py && python train.py'", "a shell string"),
         ("tarmac add --gpu-mem 8G python small.py", "share the GPU with jobs that also reserve memory"),
         ("tarmac add --gpu-mem auto -n eval python eval.py", "reserve what earlier jobs named eval used"),

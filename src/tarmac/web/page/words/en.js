@@ -267,6 +267,8 @@ export const en = {
   "event.StartForced": "started out of turn",
   "event.ProcessAdopted": "adopted",
   "event.JobStarted": "started",
+  "event.PartStarted": "started on another of its nodes",
+  "event.PartEnded": "ended on one of its nodes",
   "event.Warned": "warned: GPUs are idle",
   "event.EndWarned": "warned of its time limit",
   "event.StopAsked": "asked to stop",

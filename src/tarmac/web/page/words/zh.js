@@ -262,6 +262,8 @@ export const zh = {
   "event.ProcessAdopted": "接管进程",
   "event.JobStarted": "开始运行",
   "event.Warned": "警告：GPU 空闲",
+  "event.PartStarted": "在另一个节点上开始运行",
+  "event.PartEnded": "在一个节点上结束",
   "event.EndWarned": "时间限制将至",
   "event.StopAsked": "要求停止",
   "event.Preempted": "被抢占",
