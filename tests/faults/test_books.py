@@ -149,4 +149,6 @@ def test_an_overbooked_gpu_is_detected() -> None:
 
     fits = on_gpu(1, 1, 3) | on_gpu(2, 3, 6, 0.5) | on_gpu(3, 4, 6, 0.5)
     assert not list(books.overbooked(fits))
-    assert list(books.overbooked(fits | on_gpu(4, 5, 8, 0.25))) == ["job 4 had GPU 0 of desk at 5 with 4 of 4 parts taken"]
+    assert list(books.overbooked(fits | on_gpu(4, 5, 8, 0.25))) == [
+        "job 4 had GPU 0 of desk at 5 with 4 of 4 parts taken"
+    ]
