@@ -110,7 +110,7 @@ class Dispatcher:
             return
         start = replace(command, booking=_with_current_indices(command.booking, state))
         try:
-            if self.prepare_fetch is not None:
+            if self.prepare_fetch is not None and start.part == 0:  # results are fetched from the first node
                 self.prepare_fetch(job, start.attempt, start.booking.node)
         except OSError as error:  # never start a job whose results could be forgotten
             self.cannot_start(start, note("failed.no_fetch", trouble=error.strerror or str(error)), "disk-full")

@@ -100,7 +100,7 @@ class Viewer:
             hint=remedy_words(job),
             why=self._why(job),
             pid=getattr(status, "pid", None),
-            parts=part_views(folder, job),
+            parts=part_views(self.controller, job),
             umask=spec.umask,
             shell=spec.shell,
             adopted=spec.is_adopted,

@@ -10,22 +10,21 @@ from tarmac.controller.log_paths import stdout_path
 from tarmac.core.model.part import PartsProgress
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from tarmac.controller.controller import Controller
     from tarmac.core.model.job import Job
     from tarmac.core.model.part import PartEnd
     from tarmac.core.model.status import Booking
 
 
-def part_views(state_folder: Path, job: Job) -> list[PartView]:
+def part_views(controller: Controller, job: Job) -> list[PartView]:
     """Of the latest attempt. Empty for a job on one node, and before it has its nodes."""
     booking: Booking | None = getattr(job.status, "booking", None)
     if booking is None or not booking.others:
         return []
-    return [_part(state_folder, job, booking, rank) for rank in range(len(booking.nodes))]
+    return [_part(controller, job, booking, rank) for rank in range(len(booking.nodes))]
 
 
-def _part(state_folder: Path, job: Job, booking: Booking, rank: int) -> PartView:
+def _part(controller: Controller, job: Job, booking: Booking, rank: int) -> PartView:
     progress = booking.progress or PartsProgress()
     end = progress.end_of(rank)
     start = next((start for start in progress.starts if start.part == rank), None)
@@ -38,7 +37,9 @@ def _part(state_folder: Path, job: Job, booking: Booking, rank: int) -> PartView
         signal=None if end is None else end.signal,
         message=None if end is None else ending_words(end.message),
         is_cause=progress.cause == rank,
-        log_path=stdout_path(state_folder, job, job.attempt, rank),
+        log_path=controller.nodes.path_on(
+            booking.nodes[rank], stdout_path(controller.state_folder, job, job.attempt, rank)
+        ),
     )
 
 

@@ -315,7 +315,8 @@ class UsageBook:
             job = live.get(JobId(number))
             booking = holds_booking(job.status) if job is not None and job.attempt == attempt else None
             if booking is not None:
-                key = self._current.setdefault(booking.node, {})[number] = AttemptKey(number, attempt)
+                node = next((name for name, one in booking.gpus_by_node() if one.uuid == gpu), booking.node)
+                key = self._current.setdefault(node, {})[number] = AttemptKey(number, attempt)
                 self.attempts.setdefault(key, AttemptBook()).work[DayKey(day, gpu)] = Integral(*work)
 
     def _note_peak(self, node: str, job: int, reading: GpuReading, day: str) -> None:

@@ -61,6 +61,7 @@ NEW: dict[str, Any] = {
 ELSEWHERE = {
     "shell", "env", "gpu_share", "gpus_on", "exclude_gpus", "after", "max_running", "notify", "notify_on", "log",
     "stdout", "stderr", "fill_paths", "venv", "conda", "only_nodes", "exclude_nodes", "prefer_nodes",
+    "node_count",
 }  # fmt: skip
 
 

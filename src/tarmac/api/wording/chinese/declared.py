@@ -111,6 +111,7 @@ SENTENCES: dict[str, str] = {
     "option.exclude_node": "不在这些节点上运行：gpu03",
     "option.prefer_node": "优先在这些节点上运行，按此顺序：gpu02,gpu01",
     "option.mem": "申请这么多内存：16G",
+    "option.nodes": "同时在 N 个节点上运行，每个节点都按申请分配（默认 1）",
     "option.cpus": "申请 N 个 CPU 核",
     "option.time": "运行这么久之后停止任务：6h、90m、1-12:00:00",
     "option.after": "在这些任务之后启动：7 或 last（成功之后）、7:any、7:fail",

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tarmac.core.model.ids import NodeName
     from tarmac.core.model.job import Job
     from tarmac.core.model.leftovers import Leftovers
-    from tarmac.core.model.status import Booking
     from tarmac.core.state import State
 
 
@@ -141,16 +140,10 @@ def _apply(state: State, job: Job, report: RunReport, now: float) -> Ended | Non
 def _not_launched(state: State, job: Job, status: Booked, report: LaunchFailed, now: float) -> Ended | None:
     failed, requeue = run_outcomes.not_launched(status, report)
     if isinstance(status, Starting) and report.missing is not None:
-        requeue = run_elsewhere(state, job, MissingPath(_node_of_launch(status.booking), report.missing))
+        requeue = run_elsewhere(state, job, MissingPath(status.booking.blamed_node, report.missing))
     after = status_after(state, job, failed, now, requeue=requeue)
     enter(state, job, after, type(report).__name__, min(now, report.at), {"message": report.message})
     return failed if requeue is None else None
-
-
-def _node_of_launch(booking: Booking) -> NodeName:
-    """Where the launch failed: on several nodes, with the part that ended first."""
-    cause = None if booking.progress is None else booking.progress.cause
-    return booking.node if cause is None else booking.places[cause].node
 
 
 def lose(state: State, job: Job, lost: Unknown, cause: str, at: float, now: float, more: dict[str, bool]) -> None:
