@@ -54,7 +54,6 @@ class PartEnd:
     peak_gpu_memory_bytes: int | None = None
     was_signalled: bool | None = None
     message: Note | str | None = None
-    missing: str | None = None
     loss: Loss = "lost"
 
     @property
