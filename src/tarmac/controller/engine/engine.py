@@ -17,11 +17,11 @@ from tarmac.controller.accounts.rollup import add_accounts
 from tarmac.controller.engine.completion import add_stored_story, completed
 from tarmac.controller.engine.decision import Decision, Pending, Plan, PlanOutdated, T, Turn, resolve
 from tarmac.controller.engine.recovery import can_write, load_again, load_state, restore
+from tarmac.controller.engine.settling import Settling
 from tarmac.controller.engine.unknown_runs import SkippedIds
 from tarmac.controller.engine.unrecorded_stops import UnrecordedStops
 from tarmac.controller.engine.wall_clock import ClockSteps, WallTimer
-from tarmac.controller.gpus.usage import jobs_with_gpus
-from tarmac.core.events import NodeJoined, Reported, TimePassed
+from tarmac.core.events import NodeJoined, TimePassed
 from tarmac.core.forecast.wakeups import next_due
 from tarmac.core.handlers.clock import set_clock
 from tarmac.core.machine import handle
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from tarmac.controller.settings.settings import Settings
     from tarmac.core.changes import Changes
     from tarmac.core.events import Event
-    from tarmac.core.model.ids import JobId, NodeName
+    from tarmac.core.model.ids import JobId
     from tarmac.core.model.job import Job
     from tarmac.core.state import State
     from tarmac.store.store import Store
@@ -183,7 +183,7 @@ class Engine:
         now = self._clock()
         self.generation += 1
         turn = Turn(pending, Batch(changes=self.state.changes), [], [])
-        settled: set[NodeName] = set()
+        settling = Settling(self._usage, self.state, now)
         for one in pending:
             try:
                 one.decision = one.plan(self.state)
@@ -195,10 +195,7 @@ class Engine:
                 one.failure = error
                 continue
             for event in one.decision.events:
-                if isinstance(event, Reported | NodeJoined) and event.node not in settled:
-                    # While the GPUs of its jobs are still booked.
-                    self._usage.settle(jobs_with_gpus(self.state, event.node), now, event.node)
-                    settled.add(event.node)
+                settling.before(event)
                 if isinstance(event, NodeJoined):
                     turn.joined.append(event)
                 turn.commands.extend(
