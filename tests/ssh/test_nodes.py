@@ -76,6 +76,7 @@ def test_a_removed_node_leaves_its_logs_here(lab: Lab, home: Home) -> None:
     assert json.loads(removed.stdout) == {"name": "gpu02", "fetched_logs": 2, "unknown_jobs": []}, removed.stderr
     assert home.tarmac("log", str(ended)).stdout == "done\n"
     assert home.client().gpus() == []
+    assert home.client().job(ended).gpus[0]["name"] == "gpu02:0"
     assert until(lambda: not any("tarmac: agent" in line for line in host.processes().values()))
 
 

@@ -11,7 +11,7 @@ from tarmac.refusal import invalid, unavailable
 from tarmac.shared.numbers import whole_number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sized
+    from collections.abc import Collection, Iterable
 
     from tarmac.core.model.ids import GpuUuid, NodeName
     from tarmac.core.model.node import Node
@@ -130,8 +130,8 @@ def name_of(node: Node, gpu: GpuUuid, nodes: Collection[Node]) -> int | str:
     return index if index is not None and len(nodes) == 1 else name_with(node.name, index, gpu, nodes)
 
 
-def name_with(node: NodeName, index: int | None, gpu: GpuUuid, nodes: Sized) -> str:
-    """How a GPU with this index is named among these nodes: what a user may type."""
+def name_with(node: NodeName, index: int | None, gpu: GpuUuid, nodes: Collection[object]) -> str:
+    """How a GPU with this index is named among these nodes: what a user may type. Its node may have been removed."""
     if index is None:
         return gpu
-    return str(index) if len(nodes) == 1 else f"{node}:{index}"
+    return str(index) if len(nodes) == 1 and node in nodes else f"{node}:{index}"
