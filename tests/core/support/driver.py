@@ -30,6 +30,7 @@ from tarmac.core.model.ids import JobId, NodeName
 from tarmac.core.model.job import Job
 from tarmac.core.model.rules import Rules
 from tarmac.core.model.status import Cancelled, Failed, Stopping, Succeeded, Unknown, is_ended
+from tarmac.core.policy.scheduling_pass import MAX_STUCK
 from tarmac.core.state import State
 from tarmac.store import rows
 from tests.core.support import reference
@@ -126,8 +127,10 @@ class Driver:
         floor = Floor(self.told, [job for job in jobs if job.id not in decided], self.rules.placement)
         waiting = [job for job in jobs if reference.may_start(job, self.now) or job.id in decided]
         starts = [_start(self.state.jobs[number]) for number in decided]
-        if self.state.runtimes.ends_by_progress or any(isinstance(job.status, Stopping) for job in jobs):
-            # Their ends are known, so GPUs may be held back for a wide job: fewer jobs start than fit.
+        are_ends_known = self.state.runtimes.ends_by_progress or any(isinstance(job.status, Stopping) for job in jobs)
+        if are_ends_known or len({(job.spec.owner, job.spec.request) for job in waiting}) > MAX_STUCK:
+            # Where ends are known, GPUs may be held back for a wide job: fewer jobs start than fit. Where very many
+            # different requests wait, a pass goes on to backfill, in which the turns of owners may be others.
             for start in starts:
                 floor.take(*start)
         else:
