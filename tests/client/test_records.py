@@ -19,6 +19,7 @@ from tarmac.api.schemas.job.job import (
     Leftovers,
     LeftProcess,
     LinkView,
+    PartView,
     SnapshotView,
     WholeJobView,
 )
@@ -67,6 +68,7 @@ DICTS: dict[str, type[Struct] | None] = {
     "Result": ResultView,
     "Results": ResultsView,
     "GoneNode": NodeGone,
+    "Part": PartView,
     "NodeChanges": NodeChange,
     "NodeOptions": None,  # a part of NodeRequest
     "Notice": NoticeView,

@@ -8,6 +8,7 @@ from typing import Any
 
 from tarmac.controller.job_memory import MOST_ATTEMPTS, STILL_READ_S, JobMemory
 from tarmac.core.model.ids import NodeName
+from tarmac.core.model.status import Queued
 
 
 class Machine:
@@ -16,7 +17,9 @@ class Machine:
     def __init__(self) -> None:
         self.time_s = 1000.0
         self.running: list[int] = []
-        self.state = SimpleNamespace(jobs={number: SimpleNamespace(attempt=1) for number in range(2000)})
+        self.state = SimpleNamespace(
+            jobs={number: SimpleNamespace(attempt=1, status=Queued()) for number in range(2000)}
+        )
 
     def now(self) -> float:
         return self.time_s

@@ -24,10 +24,15 @@ WORDS = {
     "note": ["1", "text"], "diff": ["1"], "checkout": ["1", "code"], "results": ["1", "--metric", "acc=(.*)"],
     "history": [], "clean": ["--yes"], "export": ["-"], "template save": ["small", "1"], "template ls": [],
     "template show": ["small"], "template rm": ["small"],
+    "node ls": [], "node show": ["here"], "node add": ["nowhere", "--later"], "node edit": ["here", "--port", "22"],
+    "node drain": ["here"], "node resume": ["here"], "node rm": ["here"], "node forget": ["here", "--yes"],
+    "node login": ["here"],
 }  # fmt: skip
 ELSEWHERE = {
     "doctor": "its finding says it",
     "gpu": "it only leads to its verbs",
+    "node": "it only leads to its verbs",
+    "dial-stdio": "it only copies bytes",
     "template": "it only leads to its verbs",
     "backup": "it works without the controller",
     "import": "it checks its file first",

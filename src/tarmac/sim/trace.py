@@ -54,7 +54,7 @@ class TraceJob:
     @property
     def weight(self) -> int:
         """GPUs, for figures by GPU time; a job without GPUs counts as one."""
-        return max(1, self.request.gpus)
+        return max(1, self.request.gpus * self.request.node_count)
 
 
 # Equal requests are one object: the core looks them up many times, and finds the same one without comparing its fields.
@@ -73,6 +73,7 @@ def trace_job(
     min_gpu_memory_bytes: int = 0,
     cpus: int = 0,
     memory_bytes: int = 0,
+    node_count: int = 1,
     **more: Unpack[OptionalFields],
 ) -> TraceJob:
     """Build a TraceJob from a row of a file or a past job."""
@@ -84,6 +85,7 @@ def trace_job(
         min_gpu_memory_bytes=min_gpu_memory_bytes,
         cpus=cpus,
         memory_bytes=memory_bytes,
+        node_count=node_count,
     )
     return TraceJob(submit_s=submit_s, owner=owner, request=request, duration_s=duration_s, **more)
 
