@@ -145,7 +145,7 @@ class AgentSession:
         self._is_wanted = asyncio.Event()
         self._rebooted_at: float | None = None  # when it came back after a reboot
         self._was_connected = False
-        self._changed_at = monotonic()  # when it joined or left
+        self.changed_at = monotonic()  # when it last joined or left
 
     @property
     def is_elsewhere(self) -> bool:
@@ -186,12 +186,12 @@ class AgentSession:
     @property
     def connected_s(self) -> float | None:
         """How long the agent has been connected; None if it is not."""
-        return monotonic() - self._changed_at if self.is_connected else None
+        return monotonic() - self.changed_at if self.is_connected else None
 
     @property
     def away_s(self) -> float | None:
         """How long the agent has not been connected; None if it is."""
-        return None if self.is_connected else monotonic() - self._changed_at
+        return None if self.is_connected else monotonic() - self.changed_at
 
     @property
     def rebooted_s(self) -> float | None:
@@ -301,7 +301,7 @@ class AgentSession:
         if self.hello is not None:
             self._post(NodeLeft(node=self.name))
             self.hello = None
-            self._changed_at = monotonic()
+            self.changed_at = monotonic()
 
     # From the agent
 
@@ -339,7 +339,7 @@ class AgentSession:
         if self.boot_id not in {None, hello.boot_id}:
             self._rebooted_at = monotonic()
         self.boot_id = hello.boot_id
-        self._changed_at, self._was_connected = monotonic(), True
+        self.changed_at, self._was_connected = monotonic(), True
         log.info("agent pid %d on %s, containment %s", hello.pid, self.name, hello.containment)
         self._post(
             NodeJoined(

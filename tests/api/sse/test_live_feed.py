@@ -14,7 +14,7 @@ from tarmac.api.wording.catalogue.dialect import current_dialect
 from tarmac.controller.controller import Controller
 from tarmac.controller.engine.decision import Decision
 from tarmac.controller.publisher import Removals
-from tarmac.core.events import JobMoved, JobsReleased, StopAsked
+from tarmac.core.events import JobMoved, JobsReleased, NodesDrained, StopAsked
 from tarmac.core.model.ids import JobId
 from tests.api.asgi import with_controller
 from tests.api.sse.listener import Stream, app_of, submit
@@ -165,5 +165,27 @@ def test_a_stream_that_must_read_everything_again_is_told_no_lines(tmp_path: Pat
         assert b"event: missed" in stream.text
         assert b"event: line" not in stream.text
         await stream.close()
+
+    with_controller(tmp_path, story)
+
+
+def test_an_event_tells_what_changed_about_nodes(tmp_path: Path) -> None:
+    async def story(controller: Controller) -> None:
+        (job,) = await submit(controller, 1)
+        await controller.engine.commit(JobsReleased(jobs=(JobId(job),), by="ann"))
+        stream = Stream(app_of(controller), "live=1")
+        await stream.until(b"event: nodes")
+        node = next(iter(controller.state.nodes))
+        for by in ("ann", "bob"):
+            await controller.engine.commit(NodesDrained(nodes=(node,), by=by, reason="fans"))
+            await stream.until(f'"drained_by":"{by}"'.encode())
+        await stream.close()
+
+    with_controller(tmp_path, story)
+
+
+def test_time_alone_is_no_change_of_a_node(tmp_path: Path) -> None:
+    async def story(controller: Controller) -> None:
+        assert live_events.nodes_mark(controller) == live_events.nodes_mark(controller)
 
     with_controller(tmp_path, story)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tarmac.api.schemas.gpus.gpus import GpuView
+from tarmac.api.schemas.gpus.nodes import NodeView
 from tarmac.api.schemas.live import (
     EstimatesEvent,
     JobEstimate,
@@ -97,14 +98,25 @@ def removed_event(jobs: Iterable[int]) -> bytes:
 # Nodes and GPUs
 
 
+# Sentences about silence and times count up; what they count from is part of the mark.
+_NODE_MARK = tuple(
+    name
+    for name in NodeView.__struct_fields__
+    if name not in {"reason", "since", "connected_at", "memory_available_bytes"}
+)
+
+
 def nodes_mark(controller: Controller) -> Mark:
-    views = node_views(controller)
-    memory = [(view.memory_available_bytes or 0) // _MEMORY_STEP for view in views]
     known = [
-        (view.name, view.state, view.problem, view.drained, view.reason, view.gpus, view.running, view.watch_only)
-        for view in views
+        (
+            *(getattr(view, name) for name in _NODE_MARK),
+            view.since if view.state == "drained" else None,
+            (view.memory_available_bytes or 0) // _MEMORY_STEP,
+        )
+        for view in node_views(controller)
     ]
-    return (*known, *memory, *controller.readings.errors.items())
+    moments = [session.changed_at for session in controller.fleet]
+    return (*known, *moments, *controller.readings.errors.items())
 
 
 def nodes_event(controller: Controller) -> bytes:
