@@ -5,7 +5,7 @@ import os
 import signal
 import time
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.home import Home, until
 from tests.page.browser import Window
@@ -163,3 +163,22 @@ def test_tabs_share_one_event_stream(window: Window, swept_home: Home) -> None:
     expect(second.get_by_role("row").filter(has_text="for-one")).to_be_visible()
     assert len(streams) == 1
     second.close()
+
+
+def test_a_page_whose_files_could_not_be_read_is_loaded_again(window: Window) -> None:
+    """As browsers do with requests that are under way when an interface comes or goes."""
+    broken = []
+
+    def fail_once(route: Route) -> None:
+        if broken:
+            route.continue_()
+        else:
+            broken.append(route.request.url)
+            route.abort("internetdisconnected")
+
+    window.page.route("**/page/words/format.js", fail_once)
+    page = window.show("/queue")
+    expect(page.get_by_role("navigation", name="Views")).to_be_visible()
+    assert broken
+    assert page.evaluate("sessionStorage.getItem('tarmac.loads')") is None
+    page.unroute("**/page/words/format.js")

@@ -88,6 +88,7 @@ function foresee() {
   for (const view of LATER) if (view.pattern.test(path.peek())) void read(view);
 }
 
+sessionStorage.removeItem("tarmac.loads"); // see again.js
 foresee();
 startRouter();
 startClock();
