@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from socket import gethostname
 
 import lab
 import world
@@ -43,13 +44,15 @@ VIEWS = [
     ("new-sweep", "/new?kind=sweep", "main form"),
     ("new-batch", "/new?kind=batch", "main form"),
     ("reports", "/reports", "main table"),
+    ("nodes", "/nodes", ".nodes-table"),
+    ("node", "/nodes/%s" % gethostname(), ".node-page .tile"),
     ("group", "/groups/{sweep}?metric=acc%3D(%5B%5Cd.%5D%2B)", ".plot .point"),
     ("settings", "/settings", "main h1, main h2"),
     ("admin", "/admin", "main h1, main h2"),
     ("reservations", "/reserve", "main h1, main h2"),
 ]
 DESKTOP, LAPTOP, PHONE = (1440, 900), (1024, 768), (390, 844)
-MAIN = ("overview", "queue", "job-running", "job-failed", "new", "history")
+MAIN = ("overview", "queue", "job-running", "job-failed", "new", "history", "nodes", "node")
 THEMES, LANGUAGES = ("light", "dark"), ("en", "zh")
 SETTLED = "() => Promise.all(document.getAnimations().map((one) => one.finished))"
 

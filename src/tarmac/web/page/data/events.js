@@ -1,17 +1,15 @@
 // What each event of the stream changes. docs/api.md describes them.
-import { batch } from "/page/lib/signals.js";
 import {
   changeGpu,
   changeJob,
   failedToday,
-  gpuError,
   jobs,
-  nodes,
   placeJobs,
   putGroups,
   putJobs,
   queue,
   removeJobs,
+  replaceNodes,
 } from "/page/data/store.js";
 
 /** @type {Record<string, (data: any) => void>} */
@@ -24,11 +22,7 @@ const CHANGES = {
   line: (data) => placeJobs(numbersOf(data.ids)),
   group: (data) => putGroups([data]),
   removed: (data) => remove([...numbersOf(data.ids)]),
-  nodes: (data) =>
-    batch(() => {
-      nodes.value = data.nodes;
-      gpuError.value = data.error;
-    }),
+  nodes: replaceNodes,
 };
 
 /** @param {string} kind @param {any} data */

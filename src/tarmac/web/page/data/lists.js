@@ -21,7 +21,7 @@ const FIELDS = [
   "id name owner state reason tags project exit_code signal attempt attempts_max retry_at gpus_asked gpus node command",
   "cwd submitted_at started_at ended_at elapsed_s pause_s paused_at paused_by estimated_start estimate_basis progress",
   "peak_gpu_memory_bytes group index params position priority tier held_by waits_for utilization warnings",
-  "gpu_memory_bytes gpu_share time_limit_s stale_s stale_reason",
+  "gpu_memory_bytes gpu_share time_limit_s stale_s stale_reason only_nodes exclude_nodes",
 ]
   .join(" ")
   .replaceAll(" ", ",");

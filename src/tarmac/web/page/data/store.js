@@ -96,7 +96,7 @@ export function putJobs(some) {
   if (some.length) showSoon();
 }
 
-const PLACED_BY = /** @type {const} */ (["state", "priority", "position", "name", "owner", "tags", "project", "node"]);
+const PLACED_BY = /** @type {const} */ (["state", "priority", "position", "name", "owner", "tags", "project", "node", "only_nodes", "exclude_nodes"]);
 
 /** True if a list would show the job elsewhere, or not at all. Parts of a job lack these fields. @param {Job} before @param {Job} job */
 function isReplaced(before, job) {
@@ -173,6 +173,28 @@ export function replaceGpus(list) {
     nodes.value = list.nodes;
     gpuError.value = list.error;
   });
+}
+
+/** The GPUs of a node that was removed go with it. @param {{ nodes: any[], error: string | null }} list */
+export function replaceNodes(list) {
+  const names = new Set(list.nodes.map((node) => node.name));
+  const gone = new Set(nodes.value.map((node) => node.name).filter((name) => !names.has(name)));
+  batch(() => {
+    nodes.value = list.nodes;
+    gpuError.value = list.error;
+    if (gone.size) gpus.value = gpus.value.filter((gpu) => !gone.has(gpu.node));
+  });
+}
+
+/** What an answer says about one node, before the next event does. @param {import("/page/data/types.js").Node} node */
+export function putNode(node) {
+  const isKnown = nodes.value.some((one) => one.name === node.name);
+  nodes.value = isKnown ? nodes.value.map((one) => (one.name === node.name ? node : one)) : [...nodes.value, node];
+}
+
+/** @param {string} name */
+export function dropNode(name) {
+  replaceNodes({ nodes: nodes.value.filter((node) => node.name !== name), error: gpuError.value });
 }
 
 export function midnight() {

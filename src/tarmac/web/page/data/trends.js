@@ -19,15 +19,17 @@ let shown = "";
 /** The points of a GPU, oldest first. @param {string} uuid */
 export const pointsOf = (uuid) => points.get(uuid) ?? [];
 
-/** Keep the trends of all GPUs up to date. @param {string} range @returns {() => void} ends it */
-export function followTrends(range) {
-  if (shown !== range) points.clear();
-  shown = range;
+/** Keep the trends of all GPUs, or of those of one node, up to date. @param {string} range @returns {() => void} ends it */
+export function followTrends(range, node = "") {
+  const wanted = `${range} ${node}`;
+  if (shown !== wanted) points.clear();
+  shown = wanted;
   const seconds = RANGES[range];
-  void readTrends(range, seconds);
+  const isMeant = (/** @type {import("/page/data/types.js").Gpu} */ gpu) => !node || gpu.node === node;
+  void readTrends(wanted, seconds, isMeant);
   return effect(() => {
     const at = Date.now();
-    for (const gpu of gpus.value) append(gpu, at, seconds);
+    for (const gpu of gpus.value) if (isMeant(gpu)) append(gpu, at, seconds);
     untracked(() => (trendsVersion.value += 1));
   });
 }
@@ -62,15 +64,15 @@ export async function readPoints(gpu, seconds) {
   return [...(await read(0)).filter((/** @type {Point} */ point) => point.at < first), ...fine];
 }
 
-/** @param {string} range @param {number} seconds */
-async function readTrends(range, seconds) {
+/** @param {string} wanted @param {number} seconds @param {(gpu: import("/page/data/types.js").Gpu) => boolean} isMeant */
+async function readTrends(wanted, seconds, isMeant) {
   if (document.visibilityState !== "visible") return;
   await Promise.all(
-    gpus.peek().map(async (gpu) => {
+    gpus.peek().filter(isMeant).map(async (gpu) => {
       try {
         const read = await readPoints(gpu, seconds);
         const last = read.at(-1)?.at ?? 0;
-        if (shown === range) points.set(gpu.uuid, [...read, ...pointsOf(gpu.uuid).filter((point) => point.at > last)]);
+        if (shown === wanted) points.set(gpu.uuid, [...read, ...pointsOf(gpu.uuid).filter((point) => point.at > last)]);
       } catch {
         // A chart without a past is still a chart; the stream notices if the server is away.
       }

@@ -15,6 +15,7 @@
  *   priority: number, tier: string, held_by: string | null, waits_for: number[], utilization: number | null,
  *   warnings: string[], links: { kind: string, url: string }[], gpu_memory_bytes: number | null,
  *   gpu_share: number | null, time_limit_s: number | null, stale_s: number | null, stale_reason: string | null,
+ *   only_nodes: string[], exclude_nodes: string[], parts?: { node: string }[],
  *   host_memory_bytes?: number | null, readAt?: number, changes?: number,
  * }} Job
  *
@@ -34,9 +35,12 @@
  * }} Gpu
  *
  * @typedef {{
- *   name: string, state: string, connected: boolean, since: string, problem: string | null, drained: boolean,
- *   drain_reason: string | null, watch_only: boolean, gpus: number, running: number, cpus: number | null,
- *   memory_total_bytes: number | null, memory_available_bytes: number | null,
+ *   name: string, kind: "local" | "ssh", address: string | null, state: string, reason: string | null, since: string,
+ *   connected: boolean, problem: string | null, version: string | null, agent_pid: number | null,
+ *   containment: string | null, watch_only: boolean, drained: boolean, drained_by: string | null,
+ *   drain_reason: string | null, gpus: number, running: number, queued: number, cpus: number | null,
+ *   memory_total_bytes: number | null, memory_available_bytes: number | null, host: string | null,
+ *   user: string | null, port: number | null, warnings: string[],
  * }} Node
  *
  * @typedef {{

@@ -65,6 +65,7 @@ const KEYS = [
   ["g q", "keys.queue"],
   ["g h", "keys.history"],
   ["g r", "keys.reports"],
+  ["g n", "keys.nodes"],
   ["g c", "keys.reserve"],
   ["g s", "keys.settings"],
   ["g a", "keys.admin"],

@@ -17,6 +17,14 @@ const SHAPES = {
   cancelled: () => html`<path d="M2 6h8" stroke="currentColor" stroke-width="1.8" />`,
   unknown: () =>
     html`<path d="M4 4.2c0-1.2.9-2 2-2s2 .8 2 1.9c0 1.6-2 1.6-2 3.2" fill="none" stroke="currentColor" stroke-width="1.5" /><circle cx="6" cy="9.6" r=".9" />`,
+  rebooted: () =>
+    html`<path d="M9.6 3.6A4.3 4.3 0 1 0 10.3 6" fill="none" stroke="currentColor" stroke-width="1.5" /><path d="M10.8 1.2v3.4H7.4Z" />`,
+  drained: () =>
+    html`<circle cx="6" cy="6" r="4.4" fill="none" stroke="currentColor" stroke-width="1.4" /><path d="M3.4 6h5.2" stroke="currentColor" stroke-width="1.6" />`,
+  eye: () =>
+    html`<path d="M.8 6S2.8 2.8 6 2.8 11.2 6 11.2 6 9.2 9.2 6 9.2.8 6 .8 6Z" fill="none" stroke="currentColor" stroke-width="1.2" /><circle cx="6" cy="6" r="1.5" />`,
+  nodes: () =>
+    html`<path d="M1.4 1.6h9.2v3.6H1.4zM1.4 6.8h9.2v3.6H1.4z" fill="none" stroke="currentColor" stroke-width="1.2" /><circle cx="3.6" cy="3.4" r=".8" /><circle cx="3.6" cy="8.6" r=".8" />`,
   copy: () => html`<path d="M4 4h6v6.5H4zM2 8V1.8h5.5" fill="none" stroke="currentColor" stroke-width="1.2" />`,
   plus: () => html`<path d="M6 1.5v9M1.5 6h9" stroke="currentColor" stroke-width="1.4" />`,
   close: () => html`<path d="m2.5 2.5 7 7m0-7-7 7" stroke="currentColor" stroke-width="1.3" />`,

@@ -4,7 +4,16 @@ import { searchBox } from "/page/parts/shell.js";
 import { go } from "/page/router/router.js";
 
 /** After `g`. @type {Record<string, string>} */
-const PLACES = { o: "/", q: "/queue", h: "/history", r: "/reports", c: "/reserve", s: "/settings", a: "/admin" };
+const PLACES = {
+  o: "/",
+  q: "/queue",
+  h: "/history",
+  r: "/reports",
+  n: "/nodes",
+  c: "/reserve",
+  s: "/settings",
+  a: "/admin",
+};
 
 let isGoing = false;
 
@@ -18,7 +27,11 @@ export function isTyping(event) {
 export function startKeyboard() {
   document.addEventListener("keydown", (event) => {
     if (isTyping(event)) return;
-    if (isGoing && event.key in PLACES) go(PLACES[event.key]);
+    if (isGoing && event.key in PLACES) {
+      isGoing = false;
+      go(PLACES[event.key]);
+      return;
+    }
     isGoing = event.key === "g";
     if (event.key === "?") areKeysShown.value = true;
     if (event.key === "n") {

@@ -22,6 +22,7 @@ const VIEWS = [
   { address: "/queue", word: "view.queue", icon: "list" },
   { address: "/history", word: "view.history", icon: "past" },
   { address: "/reports", word: "view.reports", icon: "bars" },
+  { address: "/nodes", word: "view.nodes", icon: "nodes", isRare: true },
   { address: "/reserve", word: "view.reserve", icon: "calendar", isRare: true },
   { address: "/settings", word: "view.settings", icon: "sliders", isRare: true },
   { address: "/admin", word: "view.admin", icon: "key", isForAdmins: true, isRare: true },
@@ -96,7 +97,10 @@ function Header() {
   const leave = () => logOut().catch(sayRefusal);
   return html`<header class="header">
     <a class="brand" href="/"><${Icon} name="logo" size=${14} /> Tarmac</a>
-    <span class="where quiet">${node && (nodes.value.length > 1 ? t("nodes", { n: nodes.value.length }) : html`<${Others} text=${node} />`)}</span>
+    <span class="where">${
+      node &&
+      html`<a class="quiet" href="/nodes">${nodes.value.length > 1 ? t("nodes", { n: nodes.value.length }) : html`<${Others} text=${node} />`}</a>`
+    }</span>
     <${Counts} />
     <${Search} />
     <a class="button new-job" href="/new" title=${t("new_job")}><${Icon} name="plus" /> <span>${t("new_job")}</span></a>
@@ -115,9 +119,12 @@ function Header() {
   </header>`;
 }
 
+/** @param {string} address of a view, or of a list whose page is shown */
+const isShown = (address) => path.value === address || path.value.startsWith(`${address}/`);
+
 /** @param {{ view: typeof VIEWS[number] }} props */
 function ViewLink({ view: { address, word, icon } }) {
-  return html`<a href=${address} aria-current=${path.value === address ? "page" : undefined}>
+  return html`<a href=${address} aria-current=${isShown(address) ? "page" : undefined}>
     <${Icon} name=${icon} size=${14} /> ${t(word)}</a>`;
 }
 
@@ -130,7 +137,7 @@ function Navigation() {
   const onKeyDown = (/** @type {KeyboardEvent} */ event) => event.key === "Escape" && setOpen(false);
   return html`<nav class="views" aria-label=${t("views")} onKeyDown=${onKeyDown}>
     ${shown.filter((view) => !view.isRare).map((view) => html`<${ViewLink} key=${view.address} view=${view} />`)}
-    <button type="button" class="more-views" aria-expanded=${isOpen} aria-controls="rare-views" data-current=${rare.some((view) => view.address === path.value)}
+    <button type="button" class="more-views" aria-expanded=${isOpen} aria-controls="rare-views" data-current=${rare.some((view) => isShown(view.address))}
       onClick=${() => setOpen(!isOpen)}><${Icon} name="more" size=${14} /> ${t("views.more")}</button>
     <div id="rare-views" class="rare-views" data-open=${isOpen}>${rare.map((view) => html`<${ViewLink} key=${view.address} view=${view} />`)}</div>
   </nav>`;

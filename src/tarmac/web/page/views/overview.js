@@ -1,20 +1,18 @@
 // All GPUs at a glance: what is on them, what waits, what ended.
 import { html, useEffect } from "/page/lib/preact.js";
 import { computed } from "/page/lib/signals.js";
-import { gpuError, gpus, isLoaded, isWaiting, jobs, jobsOnGpus, jobsVersion, nodes } from "/page/data/store.js";
-import { followTrends, RANGES } from "/page/data/trends.js";
+import { gpuError, gpus, isLoaded, isWaiting, jobs, jobsVersion, nodes } from "/page/data/store.js";
+import { followTrends } from "/page/data/trends.js";
 import { Ago, CopyCommand, Empty, Others, elapsed } from "/page/parts/bits.js";
 import { ManagedGpu } from "/page/parts/gpu/manage.js";
-import { DenseGpu, GpuTile } from "/page/parts/gpu/tile.js";
+import { NodePart, shownRange } from "/page/parts/gpu/node_part.js";
 import { JobLink, reasonOf } from "/page/parts/job/names.js";
 import { State } from "/page/parts/state.js";
-import { query, setQuery } from "/page/router/router.js";
-import { clock, duration, gigabytes, whole } from "/page/words/format.js";
+import { clock, duration, whole } from "/page/words/format.js";
 import { t } from "/page/words/words.js";
 
 /** @typedef {import("/page/data/types.js").Job} Job */
 
-const DENSE_FROM = 64; // GPUs
 const RECENT = 8;
 
 const waiting = computed(() => (jobsVersion.value, [...jobs.values()].filter(isWaiting)));
@@ -26,10 +24,7 @@ const recent = computed(() => {
 });
 
 export function Overview() {
-  const wanted = query.value.get("range") ?? "";
-  const range = wanted in RANGES ? wanted : "10m";
-  const chosen = query.value.get("dense");
-  const isDense = chosen ? chosen === "1" : gpus.value.length > DENSE_FROM;
+  const { range, isDense } = shownRange(gpus.value.length);
   // Cells have no charts, and the pasts of hundreds of GPUs are not read in vain.
   useEffect(() => (isLoaded.value && !isDense ? followTrends(range) : undefined), [range, isDense, isLoaded.value]);
   if (!isLoaded.value) return null;
@@ -43,48 +38,6 @@ export function Overview() {
     <${Recent} />
     <${ManagedGpu} />
   </div>`;
-}
-
-/** @param {{ name: string, isDense: boolean, range: string }} props */
-function NodePart({ name, isDense, range }) {
-  const node = nodes.value.find((one) => one.name === name);
-  const own = gpus.value.filter((gpu) => gpu.node === name);
-  own.sort((a, b) => (a.index ?? 1e6) - (b.index ?? 1e6));
-  const models = new Map();
-  for (const gpu of own) models.set(gpu.model, (models.get(gpu.model) ?? 0) + 1);
-  const isOpen = !node?.drained && !node?.watch_only;
-  const free = own.filter(
-    (gpu) => isOpen && !jobsOnGpus.value.has(gpu.uuid) && !gpu.drained && !gpu.held && !gpu.gone_since,
-  ).length;
-  return html`<section class="node" aria-label=${name}>
-    <header>
-      <h2><${Others} text=${name} /></h2>
-      <span class="quiet">${[...models].map(([model, n]) => `${n} × ${model}`).join(", ")}</span>
-      ${own.length > 0 && html`<span class="quiet">${t("gpus.free", { n: free })}</span>`}
-      <span class="fill"></span>
-      ${
-        node?.memory_total_bytes &&
-        html`<span class="quiet">${t("host_memory", {
-          used: gigabytes(node.memory_total_bytes - (node.memory_available_bytes ?? 0)),
-          total: gigabytes(node.memory_total_bytes, true),
-        })}</span>`
-      }
-      ${
-        own.length > 0 &&
-        html`<span class="choices" role="group" aria-label=${t("charts")}>
-        ${Object.keys(RANGES).map(
-          (one) =>
-            html`<button type="button" aria-pressed=${one === range && !isDense} onClick=${() => setQuery({ range: one, dense: "0" })}>${t(`range.${one}`)}</button>`,
-        )}
-        <button type="button" aria-pressed=${isDense} onClick=${() => setQuery({ dense: isDense ? "0" : "1" })}>${t("dense")}</button>
-      </span>`
-      }
-    </header>
-    ${node && !node.connected && html`<p class="notice bad">${t("node.away")} <${Others} text=${node.problem ?? ""} /></p>`}
-    <ul class=${isDense ? "cells" : "tiles"}>
-      ${own.map((gpu) => html`<li key=${gpu.uuid}><${isDense ? DenseGpu : GpuTile} gpu=${gpu} range=${range} isMixed=${models.size > 1} /></li>`)}
-    </ul>
-  </section>`;
 }
 
 function WaitingLine() {

@@ -5,10 +5,11 @@ import { isEnded } from "/page/data/store.js";
 import { move, moveCommand } from "/page/parts/job/actions.js";
 import { Ago, CopyCommand, elapsed, Others } from "/page/parts/bits.js";
 import { mayChange } from "/page/parts/job/rights.js";
-import { gpusOf, reasonOf } from "/page/parts/job/names.js";
+import { gpusOf, nodesOf, reasonOf } from "/page/parts/job/names.js";
+import { NodeLink } from "/page/parts/nodes/state.js";
 import { State } from "/page/parts/state.js";
 import { query, setQuery } from "/page/router/router.js";
-import { commandText, duration, exact, gigabytes, shellCommand, size, visible, visibleLines } from "/page/words/format.js";
+import { commandText, duration, exact, gigabytes, shellCommand, size, visibleLines } from "/page/words/format.js";
 import { t } from "/page/words/words.js";
 
 /**
@@ -49,7 +50,7 @@ function rowsOf(job) {
     ["fact.submitted", html`<${Ago} at=${job.submitted_at} />`],
     ["fact.started", job.started_at && html`<${Ago} at=${job.started_at} />`],
     ["fact.ended", job.ended_at && html`<${Ago} at=${job.ended_at} />`],
-    ["column.gpus", `${gpusOf(job)}${job.node ? ` · ${visible(job.node)}` : ""}`],
+    ["column.gpus", html`${gpusOf(job)}${nodesOf(job).map((name) => html` · <${NodeLink} name=${name} />`)}`],
     [
       "fact.gpu_memory",
       memory &&

@@ -29,6 +29,12 @@ export function gpusOf(job) {
   return isRun ? `${names[0]}-${names.at(-1)}` : names.join(",");
 }
 
+/** The nodes that it runs on, or ran on last: the one with its first process first. @param {Job} job */
+export function nodesOf(job) {
+  const others = [...(job.parts ?? []), ...(job.gpus ?? [])].map((one) => one.node);
+  return job.node === null ? [] : [...new Set([job.node, ...others])];
+}
+
 /** When it started, or may start, or ended. @param {{ job: Job }} props */
 export function When({ job }) {
   if (job.ended_at) return html`<${Ago} at=${job.ended_at} />`;

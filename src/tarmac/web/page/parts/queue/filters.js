@@ -1,7 +1,7 @@
 // The controls above the list: filters, saved views, columns and the height of rows. All of it is in the address.
 import { html, useState } from "/page/lib/preact.js";
 import { session } from "/page/data/http.js";
-import { isLoadingMore } from "/page/data/store.js";
+import { isLoadingMore, nodes } from "/page/data/store.js";
 import { Others } from "/page/parts/bits.js";
 import { Icon } from "/page/parts/icons.js";
 import { FILTERS, valuesOf } from "/page/parts/queue/items.js";
@@ -23,6 +23,7 @@ export function Filters({ count }) {
   const onState = (/** @type {any} */ event) =>
     setQuery({ state: event.target.value === "active" ? null : event.target.value }, { isStep: true });
   const known = valuesOf();
+  const places = nodes.value.length > 1 ? [...new Set([...nodes.value.map((node) => node.name), ...known.node])] : known.node;
   const owners = [...new Set([session.value?.user ?? "", ...known.owner])];
   return html`<div class="filters" role="group" aria-label=${t("filters")}>
     <input class="field" type="search" data-search aria-label=${t("filter.text")} placeholder=${t("filter.text_hint")}
@@ -33,7 +34,7 @@ export function Filters({ count }) {
     <${Choice} name="owner" all="filter.everyone" values=${owners} />
     <${Choice} name="project" all="filter.any_project" values=${known.project} />
     <${Choice} name="tag" all="filter.any_tag" values=${known.tag} />
-    <${Choice} name="node" all="filter.any_node" values=${known.node} />
+    <${Choice} name="node" all="filter.any_node" values=${places} />
     <${Views} />
     <${Columns} />
     <span class="quiet count-line" role="status">${t("jobs", { n: count, jobs: whole(count) })}${isLoadingMore.value ? ` ${t("reading_more")}` : ""}</span>

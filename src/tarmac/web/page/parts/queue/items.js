@@ -52,6 +52,16 @@ export function prepareTexts() {
   return () => handle && cancelIdleCallback(handle);
 }
 
+/** True if it runs there, or ran there last. @param {Job} job @param {string} node */
+export const isOn = (job, node) => job.node === node || (job.gpus ?? []).some((gpu) => gpu.node === node);
+
+/** True if it runs there, or waits and its owner lets it run there. @param {Job} job @param {import("/page/data/types.js").Node} node */
+export function mayRunOn(job, { name, watch_only }) {
+  if (!isWaiting(job)) return isOn(job, name);
+  if (watch_only || job.exclude_nodes?.includes(name)) return false;
+  return !job.only_nodes?.length || job.only_nodes.includes(name);
+}
+
 /** @typedef {{ state: string, owner: string, project: string, tag: string, node: string, text: string }} Wanted */
 
 /** @param {Wanted} wanted @returns {Job[]} */
@@ -61,7 +71,7 @@ export function matching({ state, owner, project, tag, node, text }) {
   const found = [];
   for (const job of jobs.values()) {
     if (!isWanted(job) || (owner && job.owner !== owner) || (project && job.project !== project)) continue;
-    if ((node && job.node !== node) || (tag && !job.tags?.includes(tag))) continue;
+    if ((node && !isOn(job, node)) || (tag && !job.tags?.includes(tag))) continue;
     if (words.length && !words.every((word) => textOf(job).includes(word))) continue;
     found.push(job);
   }
