@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tarmac.errors import NotFound
 from tests.home import Home, homes, until
 
 if TYPE_CHECKING:
@@ -105,3 +107,33 @@ def test_a_watched_node_shows_its_gpus_and_runs_nothing(lab: Lab, home: Home) ->
     assert refused.returncode == 2
     assert home.tarmac("node", "edit", "gpu02", "--use", "run").returncode == 0
     assert home.client().wait(home.add("--cwd", "/", "true"), timeout_s=60)[0].node == "gpu02"
+
+
+def test_a_node_that_moved_gets_no_jobs_until_it_is_reached_again(lab: Lab, home: Home) -> None:
+    lab.host("gpu02")
+    add_node(home, "gpu02")
+    before = home.add("--cwd", "/", "sleep", "600")
+    running(home, before)
+    assert home.tarmac("node", "edit", "gpu02", "--host", "nowhere.invalid").returncode == 0
+    assert not home.client().node("gpu02")["connected"]
+    job = home.add("--cwd", "/", "true")
+    assert home.client().job(job).state == "queued"
+    assert home.tarmac("node", "edit", "gpu02", "--host", "gpu02").returncode == 0
+    assert home.client().wait(job, timeout_s=60)[0].state == "succeeded"
+    assert home.client().job(before).state == "running"
+
+
+def test_two_requests_to_remove_a_node_remove_it_once(lab: Lab, home: Home) -> None:
+    lab.host("gpu02")
+    add_node(home, "gpu02")
+
+    def remove(_: int) -> bool:
+        try:
+            return home.client().remove_node("gpu02")["name"] == "gpu02"
+        except NotFound:
+            return False
+
+    with ThreadPoolExecutor(2) as both:
+        assert sorted(both.map(remove, range(2))) == [False, True]
+    add_node(home, "gpu02")
+    assert home.client().wait(home.add("--cwd", "/", "true"), timeout_s=60)[0].state == "succeeded"

@@ -36,7 +36,7 @@ async def change_node(context: Context, name: str, body: NodeChange) -> NodeView
     """Change how a node is reached, or what it is used for."""
     nodes = context.controller.nodes
     given = {key: value for key, value in msgspec.structs.asdict(body).items() if value is not msgspec.UNSET}
-    await nodes.change(name, msgspec.structs.replace(nodes.of(name), **given))
+    await nodes.change(name, given)
     return node_view(context.controller, name)
 
 

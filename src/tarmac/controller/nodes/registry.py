@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -14,7 +14,7 @@ from tarmac.controller.nodes.auth_socket import AuthSocket
 from tarmac.controller.nodes.entries import SETTING, NodeEntry, read_entries, stored_text
 from tarmac.controller.nodes.link_failures import refused_link
 from tarmac.controller.settings.node_entries import NAME
-from tarmac.core.events import NodeAdded, NodeForgotten, NodeRemoved
+from tarmac.core.events import NodeAdded, NodeForgotten, NodeLeft, NodeRemoved
 from tarmac.core.model.ids import NodeName
 from tarmac.nodes.ssh.adaptation import moved
 from tarmac.nodes.ssh.connector import SshConnector
@@ -24,7 +24,7 @@ from tarmac.refusal import conflict, invalid, not_found
 from tarmac.shared.system.proc import read_boot_id
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from tarmac.controller.controller import Controller
     from tarmac.controller.engine.decision import Plan
@@ -49,6 +49,7 @@ class NodeRegistry:
         self._identity = identity
         self._connectors: dict[str, SshConnector] = {}
         self._notes: set[asyncio.Task[None]] = set()
+        self._turn = asyncio.Lock()  # one change at a time: each disconnects, decides and connects
         self.entries = read_entries(stored)
         self.auth_socket = AuthSocket(self._try_refused)
 
@@ -83,48 +84,55 @@ class NodeRegistry:
         entry = msgspec.structs.replace(entry, resolved=await resolved_host(entry.target))
         if not is_later:
             entry = msgspec.structs.replace(entry, joined=await self._try(entry))
-        await self._store(lambda _: self._with_new(entry), entry)
-        self._connect(entry)
+        async with self._turn:
+            await self._store(lambda _: self._with_new(entry), entry)
+            self._connect(entry)
         return entry
 
-    async def change(self, name: str, changed: NodeEntry) -> NodeEntry:
-        """Connects again if the way to it changed."""
-        before = self.of(name)
-        _check_words(changed)
-        changed = msgspec.structs.replace(changed, resolved=await resolved_host(changed.target))
-        await self._store(lambda _: {**self.entries, name: changed}, changed)
-        if (before.target, before.environment) != (changed.target, changed.environment):
-            await self._disconnect(name)
-            self._connect(changed)
+    async def change(self, name: str, given: Mapping[str, Any]) -> NodeEntry:
+        """`given`: fields of the entry. Connects again if the way to it changed."""
+        async with self._turn:
+            before = self.of(name)
+            changed = msgspec.structs.replace(before, **given)
+            _check_words(changed)
+            changed = msgspec.structs.replace(changed, resolved=await resolved_host(changed.target))
+            await self._store(lambda _: {**self.entries, name: changed}, changed)
+            if (before.target, before.environment) != (changed.target, changed.environment):
+                await self._disconnect(name)
+                self._connect(changed)
         return changed
 
     async def remove(self, name: str, answer: T, decide: Callable[[Plan[T]], Awaitable[T]]) -> T:
         """Remove a node without jobs, and end its agent. Returns the answer, once that is decided."""
-        entry, node = self.of(name), NodeName(name)
-        refuse_busy(self._controller.state, node)
+        node = NodeName(name)
 
         def plan(state: State) -> Decision[T]:
             refuse_busy(state, node)
             return self._decision(self._without(name), [NodeRemoved(node=node)], answer)
 
-        session = self._controller.fleet.get(node)
-        if session is not None:
-            await session.ask_agent_to_end(END_WITHIN_S)
-        return await self._leave(entry, lambda: decide(plan))
+        async with self._turn:
+            entry = self.of(name)
+            refuse_busy(self._controller.state, node)
+            session = self._controller.fleet.get(node)
+            if session is not None:
+                await session.ask_agent_to_end(END_WITHIN_S)
+            return await self._leave(entry, lambda: decide(plan))
 
     async def forget(
         self, name: str, by: str, answer: Callable[[list[int]], T], decide: Callable[[Plan[T]], Awaitable[T]]
     ) -> T:
         """Remove a node that is gone for good. The answer is about its jobs: nobody knows how they ended."""
-        entry, node = self.of(name), NodeName(name)
-        if self._controller.fleet.is_connected(node):
-            raise conflict("node.is_connected", node=name)
+        node = NodeName(name)
 
         def plan(state: State) -> Decision[T]:
             jobs: list[int] = sorted(state.node(node).host)
             return self._decision(self._without(name), [NodeForgotten(node=node, by=by)], answer(jobs))
 
-        return await self._leave(entry, lambda: decide(plan))
+        async with self._turn:
+            entry = self.of(name)
+            if self._controller.fleet.is_connected(node):
+                raise conflict("node.is_connected", node=name)
+            return await self._leave(entry, lambda: decide(plan))
 
     async def _leave(self, entry: NodeEntry, decide: Callable[[], Awaitable[T]]) -> T:
         """Disconnect first, so that no late report of the node brings it back. Connect again if that is refused."""
@@ -247,8 +255,13 @@ class NodeRegistry:
         )
 
     async def _disconnect(self, name: str) -> None:
+        """A session that is removed does not report that its node left."""
+        node, fleet = NodeName(name), self._controller.fleet
+        was_connected = fleet.is_connected(node)
         self._connectors.pop(name, None)
-        await self._controller.fleet.remove(NodeName(name))
+        await fleet.remove(node)
+        if was_connected:
+            self._controller.engine.post(NodeLeft(node=node))
 
     def try_now(self, name: str) -> None:
         """Don't wait before the next try to reach it."""
