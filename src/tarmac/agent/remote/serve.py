@@ -10,9 +10,10 @@ import json
 import os
 import pwd
 import signal
+import socket
 import subprocess
 import sys
-from typing import Any, Callable, Dict, List, Tuple
+from typing import Callable, Dict, List, Tuple
 
 from tarmac.agent.remote import logout
 from tarmac.agent.remote.relay import relay
@@ -77,16 +78,25 @@ def other_controllers(state: str) -> List[str]:
     return found
 
 
-def _connected(state: str, archive: str, environment: Dict[str, str]) -> Tuple[Any, int]:
+def _connected(state: str, archive: str, environment: Dict[str, str]) -> Tuple[socket.socket, int]:
     """A connection to the agent, and its pid if it was started for it, otherwise 0."""
     path = os.path.join(state, "agent", "agent.sock")
     try:
-        return sockets.connect(path), 0
+        sock = sockets.connect(path)
     except OSError:
-        pass
-    strict_modes.make_directories(os.path.join(state, "logs"))
-    pid = _start(state, archive, environment)
-    return sockets.connect(path), pid
+        strict_modes.make_directories(os.path.join(state, "logs"))
+        pid = _start(state, archive, environment)
+        return _own(sockets.connect(path), path), pid
+    return _own(sock, path), 0
+
+
+def _own(sock: socket.socket, path: str) -> socket.socket:
+    """Start frames contain the environments of jobs, and the state may be in a directory that everyone may write to."""
+    uid = sockets.peer_uid(sock)
+    if uid not in (os.getuid(), 0):
+        sock.close()
+        raise OSError(f"{path} is served by another user (uid {uid}), so nothing was sent")
+    return sock
 
 
 def _start(state: str, archive: str, environment: Dict[str, str]) -> int:
