@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CONNECT_WITHIN_S = 15
+RESOLVED_WITHIN_S = 10.0  # the ssh config may ask a name server, or run a program
 ALIVE_EVERY_S = 15  # a link that is cut without a word ends after three of these
 
 
@@ -49,9 +50,11 @@ def link_command(target: SshTarget, state_folder: Path) -> list[str]:
         "RequestTTY": "no",
         "EscapeChar": "none",
         "LogLevel": "ERROR",
+        "RemoteCommand": "none",  # one of the user's configuration is for people
+        "ControlMaster": "no",  # sessions of the user that share the link would end with it
     }
     if has_login(state_folder):
-        options |= {"ControlMaster": "no", "ControlPath": control_path(state_folder)}
+        options["ControlPath"] = control_path(state_folder)
     return [
         "ssh",
         "-T",
@@ -61,14 +64,21 @@ def link_command(target: SshTarget, state_folder: Path) -> list[str]:
 
 
 async def resolved_host(target: SshTarget) -> str | None:
-    """The host name behind an alias of the ssh config. Connects to nothing."""
+    """The host name behind an alias of the ssh config; None if that takes too long. Connects to nothing."""
     try:
         process = await asyncio.create_subprocess_exec(
             "ssh", "-G", *target.words, stdin=DEVNULL, stdout=PIPE, stderr=DEVNULL, env=own_environment(os.environ)
         )
     except FileNotFoundError:
         return None
-    said, _ = await process.communicate()
+    try:
+        async with asyncio.timeout(RESOLVED_WITHIN_S):
+            said, _ = await process.communicate()
+    except TimeoutError:
+        return None
+    finally:
+        if process.returncode is None:
+            process.kill()
     lines = (line.partition(" ") for line in said.decode("utf-8", "replace").splitlines())
     return next((value for name, _, value in lines if name == "hostname"), None)
 
