@@ -12,6 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tarmac.client.remote.address import Address
+
 LOGIN_LASTS = "24h"
 
 
@@ -20,20 +22,16 @@ def can_ask() -> bool:
     return os.isatty(0) and os.isatty(2)
 
 
-def words_of(host: str, user: str | None, port: int | None) -> list[str]:
-    words = [] if user is None else ["-l", user]
-    words += [] if port is None else ["-p", str(port)]
-    return [*words, "--", host]
-
-
-def learn_host_key(target: Sequence[str], *, accept_new: bool) -> None:
+def learn_host_key(target: Address, *, accept_new: bool) -> None:
     """Connect once, so that `ssh` asks about a key it does not know, or accepts it if it is new."""
     checking = "accept-new" if accept_new else "ask"
-    options = ["-o", f"StrictHostKeyChecking={checking}", "-o", f"BatchMode={'no' if can_ask() else 'yes'}"]
-    _run(["ssh", "-T", "-a", "-x", *options, *target, "exit 0"], is_needed=False)
+    batch = "no" if can_ask() else "yes"
+    options = [f"StrictHostKeyChecking={checking}", f"BatchMode={batch}", "RemoteCommand=none"]
+    words = [word for option in options for word in ("-o", option)]
+    _run(["ssh", "-T", "-a", "-x", *words, *target.arguments(), "exit 0"], is_needed=False)
 
 
-def log_in(target: Sequence[str]) -> None:
+def log_in(target: Address) -> None:
     """Open a connection that the controller may share, until it has not been used for a day."""
     directory = ssh_control_directory(state_folder())
     make_private(directory)
@@ -46,7 +44,7 @@ def log_in(target: Sequence[str]) -> None:
         "ForwardX11": "no",
     }
     words = [word for name, value in options.items() for word in ("-o", f"{name}={value}")]
-    _run(["ssh", "-f", "-N", "-T", *words, *target], is_needed=True)
+    _run(["ssh", "-f", "-N", "-T", *words, *target.arguments()], is_needed=True)
 
 
 def _run(command: Sequence[str], *, is_needed: bool) -> None:

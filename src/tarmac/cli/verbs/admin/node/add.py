@@ -51,8 +51,9 @@ def run(values: Values, words: list[str]) -> int:
 def _with_help(add: Callable[[], Node], host: str, user: str | None, values: Values) -> Node:
     """Add the node. If a host key or a log-in is missing, let `ssh` ask about it, and try again."""
     from tarmac.cli.term import ssh
+    from tarmac.client.remote.address import Address
 
-    target = ssh.words_of(host, user, values["port"])
+    target = Address(host, user, values["port"])
     if values["accept_new"] and not values["later"]:
         ssh.learn_host_key(target, accept_new=True)
     asked: set[str] = set()

@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 def run(_: Values, words: list[str]) -> int:
     from tarmac.cli.term import ssh
+    from tarmac.client.remote.address import Address
 
     name = one_name("login", words)
     client = connect()
     node = client.try_node(name)
     assert node["host"] is not None, "only nodes over SSH can be tried"
-    ssh.log_in(ssh.words_of(node["host"], node["user"], node["port"]))
+    ssh.log_in(Address(node["host"], node["user"], node["port"]))
     client.try_node(name)
     say(f"logged in to {node['host']}; {name} joins in a moment")
     return 0
