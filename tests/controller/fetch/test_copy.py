@@ -144,6 +144,36 @@ def test_a_file_that_keeps_changing_is_given_up(there: Path, here: Path) -> None
     assert os.listdir(here / "out") == ["deep"]
 
 
+def test_names_may_be_any_bytes(there: Path, here: Path) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    (there / "out" / name).write_text("in Latin-1")
+    (there / "out" / f"{name}-link").symlink_to(f"/{name}")
+    files, record = FetchRecords(here.parent), a_record(there, here, "out")
+    asyncio.run(FileCopy(AnsweringNode(), record, lambda: files.store(record), lambda _: False).run())  # type: ignore[arg-type]
+    assert (here / "out" / name).read_text() == "in Latin-1"
+    files.store(record)
+    (problem,) = files.load()[7].problems
+    assert (problem.path, problem.detail) == ("out/caf\\udce9-link", "/caf\\udce9")
+
+
+def test_a_file_that_vanishes_leaves_no_part(there: Path, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "LEAST_BYTES", 1000)
+    gone = there / "out" / "deep" / "gone"
+    gone.write_bytes(b"x" * 4500)
+    (there / "stays").write_text("stays")
+
+    class Removing(AnsweringNode):
+        async def ask(self, node: str, frame: dict[str, Any]) -> Any:
+            answer = await super().ask(node, frame)
+            if frame["type"] == "read_file":
+                gone.unlink(missing_ok=True)
+            return answer
+
+    record = copy(a_record(there, here, "out", "stays"), Removing())
+    assert kinds(record) == [("out/deep/gone", "unreadable")]
+    assert (os.listdir(here / "out" / "deep"), (here / "stays").read_text()) == ([], "stays")
+
+
 def test_records_survive_and_damaged_ones_are_dropped(tmp_path: Path) -> None:
     files = FetchRecords(tmp_path)
     assert files.load() == {}

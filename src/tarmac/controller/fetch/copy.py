@@ -187,6 +187,8 @@ class FileCopy:
         offset = await asyncio.to_thread(self._target.part_size, original.path) if part == self._record.part else 0
         offset = offset if offset <= original.size else 0
         if part != self._record.part:
+            if self._record.part is not None:  # of a file that could not be read to its end
+                await asyncio.to_thread(self._target.drop_part, self._record.part.path)
             self._record.part = part
             await asyncio.to_thread(self._target.write_part, original.path, 0, b"")  # before the record names it
             await asyncio.to_thread(self._store)
@@ -221,4 +223,9 @@ class FileCopy:
         return b64decode(read.data)
 
     def _note(self, path: str, kind: ProblemKind, detail: str = "") -> None:
-        self._record.note_problem(Problem(path=path, kind=kind, detail=detail))
+        self._record.note_problem(Problem(path=_readable(path), kind=kind, detail=_readable(detail)))
+
+
+def _readable(text: str) -> str:
+    """A name of a file may be any bytes; those that are not UTF-8 are shown as numbers."""
+    return text.encode("utf-8", "backslashreplace").decode()

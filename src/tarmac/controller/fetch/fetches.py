@@ -52,6 +52,10 @@ class Fetches:
         """False while its node is away: nobody knows how long that takes."""
         return job in self._tasks
 
+    def under_way_from(self, node: NodeName) -> list[int]:
+        """The jobs whose files are being copied from the node."""
+        return sorted(job for job in self._tasks if job in self._records and self._records[job].node == node)
+
     # When to fetch
 
     def prepare(self, job: Job, attempt: int, node: NodeName) -> None:
@@ -107,10 +111,11 @@ class Fetches:
             return
         if controller.fleet.is_connected(NodeName(record.node)):
             task = self._tasks[record.job] = asyncio.create_task(self._fetch(record, job))
-            task.add_done_callback(lambda _: self._over(record.job))
+            task.add_done_callback(lambda done: self._over(record.job, done))
 
-    def _over(self, job: int) -> None:
-        self._tasks.pop(job, None)
+    def _over(self, job: int, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(job) is task:  # a later attempt may have another
+            del self._tasks[job]
         self._controller.publisher.wake_all()
 
     # How
@@ -125,7 +130,10 @@ class Fetches:
                 log.exception("job %s: its files cannot be copied from %s", record.job, record.node)
                 record.state = "waiting"
             if self._records.get(record.job) is record:
-                await asyncio.to_thread(self._files.store, record)
+                try:
+                    await asyncio.to_thread(self._files.store, record)
+                except OSError as error:  # the next controller looks again at what was copied
+                    log.warning("job %s: what was copied is not noted: %s", record.job, error)
 
     async def _fetch_now(self, record: FetchRecord, job: Job) -> None:
         node = NodeName(record.node)

@@ -5,6 +5,7 @@ The record is on disk before the job starts, so a controller that is killed at a
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -74,7 +75,7 @@ class FetchRecord(msgspec.Struct, kw_only=True):
 
 
 class FetchRecords:
-    """The only reader and writer of the files."""
+    """The only reader and writer of the files. Unlike msgspec, `json` also writes names that are not UTF-8."""
 
     def __init__(self, state_folder: Path) -> None:
         self._folder = state_folder / DIRECTORY
@@ -84,8 +85,8 @@ class FetchRecords:
         found: dict[int, FetchRecord] = {}
         for path in self._folder.glob("*.json") if self._folder.is_dir() else ():
             try:
-                record = msgspec.json.decode(path.read_bytes(), type=FetchRecord)
-            except (OSError, msgspec.DecodeError):
+                record = msgspec.convert(json.loads(path.read_bytes()), FetchRecord)
+            except (OSError, ValueError):
                 path.unlink(missing_ok=True)
                 continue
             found[record.job] = record
@@ -96,7 +97,7 @@ class FetchRecords:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         new = self._folder / f"{record.job}.new"
         with new.open("wb") as file:
-            file.write(msgspec.json.encode(record))
+            file.write(json.dumps(msgspec.to_builtins(record)).encode("ascii"))
             file.flush()
             os.fsync(file.fileno())
         new.replace(self._folder / f"{record.job}.json")
