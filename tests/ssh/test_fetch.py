@@ -68,6 +68,22 @@ def test_a_copy_goes_on_after_a_cut_and_a_killed_controller(lab: Lab, home: Home
     assert home.tarmac("log", str(job)).returncode == 0
 
 
+def test_a_node_is_not_removed_while_files_are_copied_from_it(lab: Lab, home: Home, tmp_path: Path) -> None:
+    host = lab.host("gpu02")
+    assert home.tarmac("node", "add", "gpu02").returncode == 0
+    project = tmp_path / "project"
+    project.mkdir()
+    script = f"mkdir out; head -c {LARGE} /dev/urandom > out/large"
+    job = home.add("--cwd", str(project), "--snapshot", "--fetch", "out", "-c", script)
+    assert until((project / "out" / f".tarmac-fetch-{job}.part").exists)
+    host.cut()
+    refused = home.tarmac("node", "rm", "gpu02")
+    assert (refused.returncode, f"files of job {job} are being copied from gpu02" in refused.stderr) == (2, True)
+    host.heal()
+    assert until((project / "out" / "large").exists)
+    assert until(lambda: home.tarmac("node", "rm", "gpu02").returncode == 0)
+
+
 def cksum(path: Path) -> list[str]:
     with path.open("rb") as file:
         return subprocess.run(["cksum"], stdin=file, capture_output=True, text=True, check=True).stdout.split()

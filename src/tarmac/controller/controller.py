@@ -314,6 +314,8 @@ def composed(
     for node in nodes:
         if node.name == home:
             raise invalid("config.node_is_home", node=home)
+        if node.name in controller.nodes.entries:  # one of the two would silently take the place of the other
+            raise invalid("config.node_was_added", node=node.name)
         if os.path.realpath(node.state) == os.path.realpath(state_folder):  # its GPUs would be booked twice
             raise invalid("config.node_state_is_home", node=node.name, state=node.state)
         environment = {"TARMAC_AGENT_NODE": node.name, **node.environment}

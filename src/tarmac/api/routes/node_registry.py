@@ -12,6 +12,7 @@ from tarmac.controller.nodes.entries import NodeEntry
 from tarmac.controller.nodes.log_fetch import fetch_logs
 from tarmac.controller.nodes.registry import refuse_busy
 from tarmac.core.model.ids import NodeName
+from tarmac.refusal import conflict
 
 
 async def add_node(context: Context, body: NodeRequest) -> NodeView:
@@ -52,6 +53,8 @@ async def remove_node(context: Context, name: str) -> NodeGone:
     controller, node = context.controller, NodeName(name)
     controller.nodes.of(name)
     refuse_busy(controller.state, node)
+    if jobs := controller.fetches.under_way_from(node):
+        raise conflict("node.has_fetches", node=name, jobs=jobs)
     copied = await fetch_logs(controller, node) if controller.fleet.is_connected(node) else 0
     gone = NodeGone(name=name, fetched_logs=copied, unknown_jobs=[])
     return await controller.nodes.remove(name, gone, context.decide)

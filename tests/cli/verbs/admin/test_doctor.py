@@ -245,6 +245,17 @@ def test_a_config_file_that_the_controller_refuses(home: Home, text: str, words:
     assert finding["text"] in done.stderr, "doctor and the first command say the same"
 
 
+def test_a_node_of_the_config_file_that_was_added_before(home: Home) -> None:
+    assert home.tarmac("node", "add", "gpu02", "--later").returncode == 0
+    assert home.tarmac("stop").returncode == 0
+    config = home.path / "config.toml"
+    config.write_text(f"[[nodes]]\nname = 'gpu02'\nkind = 'local'\nstate = '{home.path}/second'\n")
+    done = home.tarmac("ls")
+    assert (done.returncode, "gpu02, which was already added" in done.stderr) == (2, True), done.stderr
+    config.unlink()
+    assert [node["name"] for node in home.client().nodes()][1:] == ["gpu02"]
+
+
 def test_a_config_file_with_targets_that_others_can_read(monkeypatch: pytest.MonkeyPatch) -> None:
     with tempfile.TemporaryDirectory(dir="/tmp") as place:  # pytest's own directories are below a private one
         os.chmod(place, 0o755)

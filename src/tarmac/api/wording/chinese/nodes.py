@@ -27,6 +27,7 @@ MESSAGES: dict[str, Message] = {
         "请运行 `tarmac node drain {node}` 并等待它们结束，或终止它们；"
         "如果机器不会再回来，请运行 `tarmac node forget {node} --yes`",
     ),
+    "node.has_fetches": Message("正在从 {node} 复制{jobs:jobs} 的文件", "请等到 `tarmac show` 显示文件已复制"),
     "node.is_connected": Message("{node} 可以连接，并未消失", "等任务结束后，用 `tarmac node rm {node}` 移除它"),
     "node.same_machine": Message("{node} 与节点 {other} 是同一台机器", "它的 GPU 会被分配两次，因此没有添加"),
     "node.failed.login": Message(
@@ -98,5 +99,8 @@ MESSAGES: dict[str, Message] = {
         "{path}：两个节点的{what:select name=名称|state=状态目录}相同：{value}", "请让每个节点各不相同"
     ),
     "config.node_is_home": Message("配置文件中的节点 {node} 与本机同名", "请换一个名称"),
+    "config.node_was_added": Message(
+        "配置文件中的节点 {node} 已经用 `tarmac node add` 添加", "请在配置文件中换一个名称"
+    ),
     "config.node_state_is_home": Message("节点 {node} 的状态目录 {state} 就是本控制器的状态目录", "请换一个目录"),
 }

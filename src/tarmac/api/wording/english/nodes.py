@@ -36,6 +36,9 @@ MESSAGES: dict[str, Message] = {
         "run `tarmac node drain {node}` and wait for their end, or kill them; if the machine is gone for good, "
         "run `tarmac node forget {node} --yes`",
     ),
+    "node.has_fetches": Message(
+        "files of {jobs:jobs} are being copied from {node}", "wait until `tarmac show` says that they were copied"
+    ),
     "node.is_connected": Message(
         "{node} can be reached, so it is not gone", "run `tarmac node rm {node}` to remove it once its jobs have ended"
     ),
@@ -126,6 +129,10 @@ MESSAGES: dict[str, Message] = {
     "config.nodes_repeated": Message("{path}: two nodes have the {what} {value}", "give each node its own"),
     "config.node_is_home": Message(
         "the config file lists a node {node}, which is the name of this machine", "choose another name"
+    ),
+    "config.node_was_added": Message(
+        "the config file lists a node {node}, which was already added with `tarmac node add`",
+        "choose another name in the config file",
     ),
     "config.node_state_is_home": Message(
         "the state of node {node} is {state}, the state directory of this controller", "choose another directory"
