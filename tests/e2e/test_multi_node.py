@@ -167,6 +167,14 @@ def test_parts_write_to_separate_files(three: Home, tmp_path: Path) -> None:
     assert (log.read_text(), Path(f"{log}.1").read_text()) == ("part 0\n", "part 1\n")
 
 
+def test_the_logs_of_all_parts_go_with_their_job(three: Home) -> None:
+    job = ended(three, three.add("--nodes", "2", "-g", "1", "sh", "-c", "echo part $NODE_RANK"))
+    logs = three.path / "logs"
+    assert sorted(os.listdir(logs)) == [f"{job.id}.1.log", f"{job.id}.1.part1.log"]
+    assert three.tarmac("rm", str(job.id)).returncode == 0
+    assert until(lambda: not os.listdir(logs))
+
+
 def test_a_part_outlives_its_agent_and_the_controller(three: Home, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     program = f"while [ ! -e {gate} ]; do sleep 0.05; done; exit $((NODE_RANK * 5))"

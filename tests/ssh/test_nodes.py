@@ -82,6 +82,17 @@ def test_a_removed_node_leaves_its_logs_here(lab: Lab, home: Home) -> None:
     assert until(lambda: not any("tarmac: agent" in line for line in host.processes().values()))
 
 
+def test_a_removed_node_leaves_its_logs_of_parts_here(lab: Lab, home: Home) -> None:
+    for name in ("gpu02", "gpu03"):
+        lab.host(name)
+        add_node(home, name)
+    job = home.add("--nodes", "2", "-g", "1", "--cwd", "/", "sh", "-c", "echo part $NODE_RANK")
+    assert home.client().wait(job, timeout_s=60)[0].state == "succeeded"
+    second = (home.client().job(job).parts or ())[1]["node"]
+    assert json.loads(home.tarmac("node", "rm", second, "--json").stdout)["fetched_logs"] == 1
+    assert home.tarmac("log", str(job), "--node", second).stdout == "part 1\n"
+
+
 def test_only_a_person_ends_the_jobs_of_a_node_that_cannot_be_reached(lab: Lab, home: Home) -> None:
     host = lab.host("gpu02")
     add_node(home, "gpu02")

@@ -10,22 +10,22 @@ from tarmac.controller.log_paths import default_log
 from tarmac.core.model.ids import JobId
 from tarmac.shared.log_parts import PARTS
 from tarmac.shared.own.job_logs import delete_logs_of
+from tarmac.store.history.removal import EndedJob
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from tarmac.core.model.job import Job
-    from tarmac.store.history.removal import EndedJob
 
 
-COUNTED = 100  # attempts of a job; for one with more, the directory is listed
+COUNTED = 100  # attempts of a job; for one with more, or with parts, the directory is listed
 
 
 def delete_logs(state_folder: Path, jobs: Iterable[EndedJob | Job]) -> None:
     many: set[int] = set()
     for job in jobs:
-        if job.attempt > COUNTED:
+        if job.attempt > COUNTED or _has_parts(job):
             many.add(job.id)
             continue
         for nth in range(1, job.attempt + 1):
@@ -35,3 +35,8 @@ def delete_logs(state_folder: Path, jobs: Iterable[EndedJob | Job]) -> None:
                     os.unlink(file)
     if many:
         delete_logs_of(str(state_folder), many)
+
+
+def _has_parts(job: EndedJob | Job) -> bool:
+    """A job on several nodes has a log for each. Where only its number is known, the next sweep finds them."""
+    return not isinstance(job, EndedJob) and job.spec.request.node_count > 1
