@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.responses import StreamingResponse
@@ -15,7 +16,7 @@ from tarmac.api.routes.job.jobs import find_job
 from tarmac.api.schemas.job.jobs import LogQuery
 from tarmac.api.wording.why.degraded import wait_words
 from tarmac.controller.controller import Controller
-from tarmac.controller.log_paths import is_elsewhere, stderr_path, stdout_path
+from tarmac.controller.log_paths import default_log, is_elsewhere, stderr_path, stdout_path
 from tarmac.core.model.ids import NodeName
 from tarmac.core.model.status import is_ended
 from tarmac.refusal import Refused, invalid, not_found, unavailable
@@ -287,7 +288,15 @@ async def _ask(controller: Controller, job: Job, which: Which, question: Questio
 def _node_of(controller: Controller, job: Job, which: Which) -> NodeName:
     """The node whose agent has the output. Before the first start, and after a node was removed, the home node."""
     node = _started_on(controller, job, which)
-    return controller.fleet.home.name if node is None or not controller.fleet.has(node) else node
+    if node is None or not controller.fleet.has(node) or _was_fetched(controller, job, which, node):
+        return controller.fleet.home.name
+    return node
+
+
+def _was_fetched(controller: Controller, job: Job, which: Which, node: NodeName) -> bool:
+    """True if the node was removed and added again meanwhile: its logs are on this machine."""
+    path = default_log(controller.state_folder, job.id, *which)
+    return controller.fleet.is_elsewhere(node) and os.path.exists(path)
 
 
 def _started_on(controller: Controller, job: Job, which: Which) -> NodeName | None:
