@@ -34,7 +34,8 @@ VERB = Verb(
         ("tarmac node ls --json | jq '.[].state'", "all fields, as JSON"),
     ),
     notes=(
-        "STATE: reachable, unreachable, drained, or removed (no longer configured, but jobs were booked there).",
+        "STATE: reachable, rebooted (for ten minutes), drained, unreachable, or needs-login.",
+        "removed: no longer configured, but jobs were booked there.",
         "QUEUED: waiting jobs that may run there. A job that may run anywhere counts on every node.",
     ),
 )
