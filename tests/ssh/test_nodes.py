@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -80,6 +81,9 @@ def test_a_removed_node_leaves_its_logs_here(lab: Lab, home: Home) -> None:
     assert home.client().gpus() == []
     assert home.client().job(ended).gpus[0]["name"] == "gpu02:0"
     assert until(lambda: not any("tarmac: agent" in line for line in host.processes().values()))
+    shutil.rmtree(host.home() / ".local" / "state" / "tarmac-nodes")  # it was installed anew
+    add_node(home, "gpu02")
+    assert home.tarmac("log", str(ended)).stdout == "done\n"
 
 
 def test_a_removed_node_leaves_its_logs_of_parts_here(lab: Lab, home: Home) -> None:
@@ -125,6 +129,8 @@ def test_a_node_that_moved_gets_no_jobs_until_it_is_reached_again(lab: Lab, home
     add_node(home, "gpu02")
     before = home.add("--cwd", "/", "sleep", "600")
     running(home, before)
+    refused = home.tarmac("node", "edit", "gpu02", "--user", "bob")
+    assert (refused.returncode, f"job {before} runs on gpu02" in refused.stderr) == (2, True)
     assert home.tarmac("node", "edit", "gpu02", "--host", "nowhere.invalid").returncode == 0
     assert not home.client().node("gpu02")["connected"]
     job = home.add("--cwd", "/", "true")

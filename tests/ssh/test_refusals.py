@@ -138,12 +138,17 @@ def test_a_host_that_ssh_would_take_for_an_option(home: Home, word: str) -> None
 
 def test_this_machine_is_a_node_already(home: Home, host: Host) -> None:
     """Recognized by its boot id, which the host shares here for a moment."""
-    boot_id = (host.folder / "boot_id").read_text()
+
+    def agents() -> list[int]:
+        return sorted(pid for pid, line in host.processes().items() if "tarmac: agent" in line)
+
+    boot_id, before = (host.folder / "boot_id").read_text(), agents()
     (host.folder / "boot_id").write_text(Path("/proc/sys/kernel/random/boot_id").read_text())
     done = home.tarmac("node", "add", "alice@gpu01")
     (host.folder / "boot_id").write_text(boot_id)
     assert done.returncode == 2, done.stderr
     assert f"gpu01 is the same machine as node {os.uname().nodename}" in done.stderr
+    assert until(lambda: agents() == before), "its agent must not stay"
 
 
 def test_a_machine_is_added_once(known_hosts: Path, home: Home, host: Host) -> None:

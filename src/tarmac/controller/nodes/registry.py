@@ -17,7 +17,7 @@ from tarmac.controller.settings.node_entries import NAME
 from tarmac.core.events import NodeAdded, NodeForgotten, NodeLeft, NodeRemoved
 from tarmac.core.model.ids import NodeName
 from tarmac.nodes.ssh.adaptation import moved
-from tarmac.nodes.ssh.connector import SshConnector
+from tarmac.nodes.ssh.connector import SshConnector, end_agent
 from tarmac.nodes.ssh.failure import LinkFailed
 from tarmac.nodes.ssh.target import resolved_host
 from tarmac.refusal import conflict, invalid, not_found
@@ -95,6 +95,8 @@ class NodeRegistry:
             before = self.of(name)
             changed = msgspec.structs.replace(before, **given)
             _check_words(changed)
+            if changed.user != before.user:  # another account has another agent, which knows nothing of them
+                refuse_busy(self._controller.state, NodeName(name))
             changed = msgspec.structs.replace(changed, resolved=await resolved_host(changed.target))
             await self._store(lambda _: {**self.entries, name: changed}, changed)
             if (before.target, before.environment) != (changed.target, changed.environment):
@@ -217,14 +219,16 @@ class NodeRegistry:
         """Connect once. Raises Refused with what is wrong."""
         connector = self._connector(entry)
         try:
-            (await connector.open()).close()
+            with await connector.open() as link:
+                assert connector.joined is not None
+                if (other := self._other_name(entry.name, connector.joined)) is not None:
+                    if connector.joined.started_pid:
+                        await end_agent(link)
+                    raise conflict("node.same_machine", node=entry.name, other=other)
         except OSError as failure:
             raise refused_link(failure, entry.host) from None
         finally:
             connector.close()
-        assert connector.joined is not None
-        if (other := self._other_name(entry.name, connector.joined)) is not None:
-            raise conflict("node.same_machine", node=entry.name, other=other)
         return connector.joined
 
     def _other_name(self, name: str, joined: Joined) -> str | None:

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from tarmac import __version__
 from tarmac.nodes.ssh.adaptation import adapted
 from tarmac.nodes.ssh.archive import agent_archive
 from tarmac.nodes.ssh.failure import PASSING, LinkFailed, failure_of
 from tarmac.nodes.ssh.joined import Joined
 from tarmac.nodes.ssh.script import SHELL, link_script
 from tarmac.nodes.ssh.target import link_command
+from tarmac.shared import protocol
 from tarmac.shared.own.environment import own_environment
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ MARKER_WITHIN_S = 20.0
 STEP_WITHIN_S = 60.0  # a slow disk or line: the archive has 150 KB, and an agent needs a second to start
 FIRST_RETRY_S, LONGEST_RETRY_S, REFUSED_RETRY_S = 0.5, 15.0, 300.0
 KILLED_AFTER_S = 5.0
+ENDED_WITHIN_S = 5.0
 MOST_ERRORS = 16384  # bytes of what `ssh` says that are remembered
 MOST_OUTPUT = 1 << 20  # of login files, before the marker
 
@@ -119,7 +122,7 @@ class SshConnector:
         await lines.write(link_script(marker, archive))
         python = await lines.answer(marker, MARKER_WITHIN_S)
         if python["step"] == "no-python":
-            raise LinkFailed("no-python", python["found"])
+            raise LinkFailed("no-python", str(python.get("found", "")))
         if python.get("needs_archive"):
             await lines.write(archive.data)
         environment = {**self._environment, "TARMAC_AGENT_NODE": self._name}
@@ -129,6 +132,16 @@ class SshConnector:
             return msgspec.convert(answer, Joined)
         except msgspec.ValidationError as error:
             raise LinkFailed("node", str(error)) from None
+
+
+async def end_agent(link: socket.socket) -> None:
+    """End an agent that was started for a link of which nothing came."""
+    hello = protocol.encode({"type": "hello", "protocol": protocol.PROTOCOL, "version": __version__})
+    with suppress(OSError):
+        async with asyncio.timeout(ENDED_WITHIN_S):
+            await asyncio.get_running_loop().sock_sendall(link, hello + protocol.encode({"type": "shutdown"}))
+            while await asyncio.get_running_loop().sock_recv(link, 65536):
+                pass  # until it has ended
 
 
 class _SshProcess:
@@ -213,13 +226,14 @@ class _Lines:
         except TimeoutError:
             raise LinkFailed(late, (self._ignored + self._received).decode("utf-8", "replace")) from None
         try:
-            answer = json.loads(line)
-        except ValueError:
+            answer = msgspec.json.decode(line, type=dict[str, Any])
+            step = answer["step"]
+        except (ValueError, KeyError):
             raise LinkFailed("node", line.decode("utf-8", "replace")) from None
-        if answer["step"] == "failed":
-            said = f"{answer['path']}: {answer['error']}" if answer.get("path") else answer["error"]
-            raise LinkFailed("node", said)
-        return dict(answer)
+        if step == "failed":
+            error = str(answer.get("error"))
+            raise LinkFailed("node", f"{answer['path']}: {error}" if answer.get("path") else error)
+        return answer
 
     async def _marked_line(self, marker: bytes) -> bytes:
         loop = asyncio.get_running_loop()
