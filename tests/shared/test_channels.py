@@ -146,6 +146,26 @@ def test_what_was_sent_before_a_close_arrives(ends: Ends) -> None:
     near.close()
 
 
+def test_an_answer_before_the_end_of_a_request_arrives(ends: Ends) -> None:
+    """As when the controller refuses a request that is too large, and does not read all of it."""
+    near, far = ends.pair()
+    sending = threading.Thread(target=send_all, args=(near, LARGE))
+    sending.start()
+    assert far.recv(10) == LARGE[:10]
+    far.sendall(b"refused")
+    far.close()
+    assert read(near, 7) == b"refused"
+    sending.join(30)
+    near.close()
+
+
+def send_all(target: socket.socket, data: bytes) -> None:
+    try:
+        target.sendall(data)
+    except OSError:
+        pass  # the other end does not read on
+
+
 def test_a_channel_that_is_refused_says_why_and_ends(ends: Ends) -> None:
     ends.refusal = b"no\n"
     with ends.open() as near:

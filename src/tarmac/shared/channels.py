@@ -155,8 +155,10 @@ class Channels:
         except BlockingIOError:
             return
         except OSError:
-            self._drop(number, channel)
-            return
+            channel.pending.clear()
+            if channel.has_ended:
+                self._drop(number, channel)
+            return  # what the socket said before it was closed is read first
         del channel.pending[:count]
         self._send(CREDIT, number, _NUMBER.pack(count))
         self._finish(number, channel)
