@@ -118,6 +118,8 @@ def test_a_watched_node_shows_its_gpus_and_runs_nothing(lab: Lab, home: Home) ->
     lab.host("gpu02")
     add_node(home, "gpu02", "--watch-only")
     assert until(lambda: len(home.client().gpus()) == 2)
+    assert home.tarmac("node", "edit", "gpu02", "--address", "10.1.1.2").returncode == 0
+    assert home.client().node("gpu02")["address"] == "10.1.1.2"
     refused = home.tarmac("add", "--cwd", "/", "true")
     assert refused.returncode == 2
     assert home.tarmac("node", "edit", "gpu02", "--use", "run").returncode == 0

@@ -102,6 +102,8 @@ class NodeRegistry:
             if (before.target, before.environment) != (changed.target, changed.environment):
                 await self._disconnect(name)
                 self._connect(changed)
+            elif (session := self._controller.fleet.get(NodeName(name))) is not None:
+                session.address = _address(changed)
         return changed
 
     async def remove(self, name: str, answer: T, decide: Callable[[Plan[T]], Awaitable[T]]) -> T:
@@ -254,7 +256,7 @@ class NodeRegistry:
             NodeName(entry.name),
             connector,
             kind="ssh",
-            address=entry.address or entry.resolved or entry.host,
+            address=_address(entry),
             boot_id=None if joined is None else joined.boot_id,
         )
 
@@ -288,6 +290,11 @@ def _check_words(entry: NodeEntry) -> None:
         raise invalid("node.host_invalid", host=entry.host)
     if entry.user is not None and not USER.fullmatch(entry.user):
         raise invalid("node.user_invalid", user=entry.user)
+
+
+def _address(entry: NodeEntry) -> str:
+    """Where other nodes reach it."""
+    return entry.address or entry.resolved or entry.host
 
 
 def refuse_busy(state: State, node: NodeName) -> None:
