@@ -3,11 +3,6 @@
 from __future__ import annotations
 
 from tarmac.cli.parser import Option
-from tarmac.errors import UserError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 
 def port(word: str) -> int:
@@ -27,13 +22,6 @@ USER = Option("--user", None, "the account there, if it is not the one of your s
 PORT = Option("--port", None, "the port of its sshd", "N", port)
 ADDRESS = Option("--address", None, "where other nodes reach it, for jobs over several nodes", "HOST")
 ENVIRONMENT = Option("--env", "-e", "a variable for the agent there; may be repeated", "K=V", variable, has_many=True)
-
-
-def one_name(verb: str, words: Sequence[str]) -> str:
-    if len(words) != 1:
-        what = "no node given" if not words else "too many words"
-        raise UserError(f"node {verb}: {what}", f"give one node: tarmac node {verb} NAME")
-    return words[0]
 
 
 def host_of(word: str) -> tuple[str | None, str]:

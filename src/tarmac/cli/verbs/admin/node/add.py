@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from time import monotonic, sleep
 
-from tarmac.cli.args.node_options import ADDRESS, ENVIRONMENT, PORT, USER, host_of, one_name
+from tarmac.cli.args.node_names import node_of
+from tarmac.cli.args.node_options import ADDRESS, ENVIRONMENT, PORT, USER, host_of
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
@@ -22,7 +23,7 @@ FIRST_READING_S = 15.0
 
 
 def run(values: Values, words: list[str]) -> int:
-    user, host = host_of(one_name("add", words))
+    user, host = host_of(node_of("node add", words))
     user, client = values["user"] or user, connect()
     name = values["name"] or host
 

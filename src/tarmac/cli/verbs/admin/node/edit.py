@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.node_options import ADDRESS, ENVIRONMENT, PORT, USER, one_name
+from tarmac.cli.args.node_names import node_of
+from tarmac.cli.args.node_options import ADDRESS, ENVIRONMENT, PORT, USER
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import err, out_json, say
@@ -17,7 +18,7 @@ USES = {"run": False, "watch": True}
 
 
 def run(values: Values, words: list[str]) -> int:
-    name = one_name("edit", words)
+    name = node_of("node edit", words)
     changes: NodeChanges = {}
     if values["host"] is not None:
         changes["host"] = values["host"]

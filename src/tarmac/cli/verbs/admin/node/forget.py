@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.node_options import one_name
+from tarmac.cli.args.node_names import node_of
 from tarmac.cli.parser import JSON, Option, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out_json, say
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    name = one_name("forget", words)
+    name = node_of("node forget", words)
     if not values["yes"]:
         raise UserError(
             f"node forget: jobs on {name} become unknown, and may be started again elsewhere",

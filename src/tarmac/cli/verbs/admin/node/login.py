@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.node_options import one_name
+from tarmac.cli.args.node_names import node_of
 from tarmac.cli.parser import Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import say
@@ -16,7 +16,7 @@ def run(_: Values, words: list[str]) -> int:
     from tarmac.cli.term import ssh
     from tarmac.client.remote.address import Address
 
-    name = one_name("login", words)
+    name = node_of("node login", words)
     client = connect()
     node = client.try_node(name)
     assert node["host"] is not None, "only nodes over SSH can be tried"

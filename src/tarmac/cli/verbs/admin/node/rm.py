@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarmac.cli.args.node_options import one_name
+from tarmac.cli.args.node_names import node_of
 from tarmac.cli.parser import JSON, Verb
 from tarmac.cli.session import connect
 from tarmac.cli.term.terminal import out_json, say
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def run(values: Values, words: list[str]) -> int:
-    name = one_name("rm", words)
+    name = node_of("node rm", words)
     gone = connect().remove_node(name)
     if values["json"]:
         out_json(dict(gone))
