@@ -143,7 +143,7 @@ def _refuse_bad_fields(job: JobRequest) -> None:
 def refuse_bad_fetch(paths: Sequence[str]) -> None:
     """Nothing outside of the job's directory is read, or written when it is copied back."""
     for path in paths:
-        if not path or (path != "." and leads_elsewhere(path)):
+        if not path or "\0" in path or (path != "." and leads_elsewhere(path)):
             raise invalid("submit.fetch_path", path=path)
 
 
