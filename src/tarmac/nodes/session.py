@@ -141,7 +141,6 @@ class AgentSession:
         self._reading: _Reading | None = None  # the last one of this connection
         self._liveness = liveness.Liveness(lambda: self.send({"type": "ping"}))
         self.failure: OSError | None = None  # why the last attempt to connect failed
-        self.tries = 0  # that failed
         self._is_wanted = asyncio.Event()
         self._rebooted_at: float | None = None  # when it came back after a reboot
         self._was_connected = False
@@ -208,7 +207,6 @@ class AgentSession:
         if str(failure) != str(self.failure):
             log.warning("agent of %s: %s", self.name, failure)
         self.failure = failure
-        self.tries += 1
 
     # To the agent
 
