@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 ANSWER_WITHIN_S = 10.0  # the agent gives up on a disk that does not answer before that
+# Removing thousands of files takes long. Nothing may be sent that they need before it has ended.
+LONG_WITHIN_S = 610.0  # the agent gives up before that
+LONG = frozenset(("keep_objects", "remove_logs", "tidy_checkouts"))
 
 
 class NoAnswer(Exception):
@@ -114,7 +117,7 @@ class Link(asyncio.Protocol):
         self._questions[ref] = answer
         self._write({**frame, "ref": ref})
         try:
-            async with asyncio.timeout(None if frame["type"] == "watch_log" else ANSWER_WITHIN_S):
+            async with asyncio.timeout(_within_s(frame)):
                 return await answer
         except TimeoutError:
             raise Silent from None
@@ -125,3 +128,10 @@ class Link(asyncio.Protocol):
     def close(self) -> None:
         if self._transport is not None:
             self._transport.close()
+
+
+def _within_s(frame: QuestionFrame) -> float | None:
+    """How long to wait for the answer; None: until it comes."""
+    if frame["type"] == "watch_log":
+        return None
+    return LONG_WITHIN_S if frame["type"] in LONG else ANSWER_WITHIN_S
