@@ -23,7 +23,7 @@ demo: runtime
 
 test: install services
 	@$(BIN)/python tests/precompile.py
-	@$(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
+	@$(BIN)/python tests/in_turn.py -n $(WORKERS) --dist loadscope --no-loadscope-reorder $(ARGS)
 
 check: install
 	$(BIN)/ruff format --check .

@@ -214,10 +214,14 @@ def test_a_key_counts_for_its_own_route_only(calm: Served) -> None:
         assert calm.ask("PATCH", f"/jobs/{job}", {"priority": 3}, key)[1]["priority"] == 3
 
 
+# Moments, counts of jobs, and why a node that is tried again and again cannot be reached.
+CHANGING = {"since", "running", "queued", "state", "reason", "problem"}
+
+
 def unchanging(answer: tuple[int, Any]) -> tuple[int, Any]:
     """Without what may change by itself between two looks at a job."""
     status, content = answer
-    return status, {name: value for name, value in content.items() if name not in {"since", "running", "queued"}}
+    return status, {name: value for name, value in content.items() if name not in CHANGING}
 
 
 def test_a_repetition_is_not_carried_out_again(calm: Served) -> None:

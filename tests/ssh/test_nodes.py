@@ -156,3 +156,19 @@ def test_two_requests_to_remove_a_node_remove_it_once(lab: Lab, home: Home) -> N
         assert sorted(both.map(remove, range(2))) == [False, True]
     add_node(home, "gpu02")
     assert home.client().wait(home.add("--cwd", "/", "true"), timeout_s=60)[0].state == "succeeded"
+
+
+def test_a_node_with_jobs_stays_the_same_machine(lab: Lab, home: Home) -> None:
+    for name in ("gpu02", "gpu03"):
+        lab.host(name)
+    add_node(home, "gpu02")
+    job = home.add("--cwd", "/", "sleep", "600")
+    running(home, job)
+    refused = home.tarmac("node", "edit", "gpu02", "--host", "gpu03")
+    assert refused.returncode == 2
+    assert "gpu03 is another machine than gpu02, on which jobs run" in refused.stderr
+    address = lab.hosts["gpu02"].address
+    assert home.tarmac("node", "edit", "gpu02", "--host", address).returncode == 0
+    assert until(lambda: home.client().node("gpu02")["connected"])
+    assert home.client().job(job).state == "running"
+    assert home.tarmac("kill", str(job), "--grace", "0").returncode == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -16,6 +17,7 @@ from tarmac.controller.nodes.link_failures import refused_link
 from tarmac.controller.settings.node_entries import NAME
 from tarmac.core.events import NodeAdded, NodeForgotten, NodeLeft, NodeRemoved
 from tarmac.core.model.ids import NodeName
+from tarmac.nodes.link import NoAnswer
 from tarmac.nodes.ssh.adaptation import moved
 from tarmac.nodes.ssh.connector import SshConnector, end_agent
 from tarmac.nodes.ssh.failure import LinkFailed
@@ -97,6 +99,8 @@ class NodeRegistry:
             _check_words(changed)
             if changed.user != before.user:  # another account has another agent, which knows nothing of them
                 refuse_busy(self._controller.state, NodeName(name))
+            if changed.target != before.target:
+                await self._refuse_another_machine(changed)
             changed = msgspec.structs.replace(changed, resolved=await resolved_host(changed.target))
             await self._store(lambda _: {**self.entries, name: changed}, changed)
             if (before.target, before.environment) != (changed.target, changed.environment):
@@ -105,6 +109,13 @@ class NodeRegistry:
             elif (session := self._controller.fleet.get(NodeName(name))) is not None:
                 session.address = _address(changed)
         return changed
+
+    async def _refuse_another_machine(self, changed: NodeEntry) -> None:
+        """While jobs run on a node, it stays the same machine: another one would know nothing of them."""
+        known, node = self.joined(changed.name), self._controller.state.nodes.get(NodeName(changed.name))
+        if known is not None and node is not None and node.host:
+            now = await self._try(changed, known.boot_id)
+            assert now.boot_id == known.boot_id, "another machine is refused"
 
     async def remove(self, name: str, answer: T, decide: Callable[[Plan[T]], Awaitable[T]]) -> T:
         """Remove a node without jobs, and end its agent. Returns the answer, once that is decided."""
@@ -119,7 +130,9 @@ class NodeRegistry:
             refuse_busy(self._controller.state, node)
             session = self._controller.fleet.get(node)
             if session is not None:
-                await session.ask_agent_to_end(END_WITHIN_S)
+                with suppress(NoAnswer, TimeoutError):
+                    async with asyncio.timeout(END_WITHIN_S):
+                        await session.ask({"type": "shutdown"})
             return await self._leave(entry, lambda: decide(plan))
 
     async def forget(
@@ -217,12 +230,16 @@ class NodeRegistry:
         if not task.cancelled() and (error := task.exception()) is not None:
             log.warning("what a node said is not stored: %s", error)  # the next link says it again
 
-    async def _try(self, entry: NodeEntry) -> Joined:
-        """Connect once. Raises Refused with what is wrong."""
+    async def _try(self, entry: NodeEntry, boot_id: str | None = None) -> Joined:
+        """Connect once. Raises Refused with what is wrong. `boot_id`: that of the only machine that is right."""
         connector = self._connector(entry)
         try:
             with await connector.open() as link:
                 assert connector.joined is not None
+                if boot_id not in {None, connector.joined.boot_id}:
+                    if connector.joined.started_pid:
+                        await end_agent(link)
+                    raise conflict("node.another_machine", node=entry.name, host=entry.host)
                 if (other := self._other_name(entry.name, connector.joined)) is not None:
                     if connector.joined.started_pid:
                         await end_agent(link)

@@ -28,6 +28,9 @@ MESSAGES: dict[str, Message] = {
         "如果机器不会再回来，请运行 `tarmac node forget {node} --yes`",
     ),
     "node.has_fetches": Message("正在从 {node} 复制{jobs:jobs} 的文件", "请等到 `tarmac show` 显示文件已复制"),
+    "node.another_machine": Message(
+        "{host} 与正在运行任务的 {node} 不是同一台机器，或者它重启过", "请把它添加为另一个节点，或等任务结束"
+    ),
     "node.is_connected": Message("{node} 可以连接，并未消失", "等任务结束后，用 `tarmac node rm {node}` 移除它"),
     "node.same_machine": Message("{node} 与节点 {other} 是同一台机器", "它的 GPU 会被分配两次，因此没有添加"),
     "node.failed.login": Message(

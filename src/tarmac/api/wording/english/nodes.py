@@ -39,6 +39,10 @@ MESSAGES: dict[str, Message] = {
     "node.has_fetches": Message(
         "files of {jobs:jobs} are being copied from {node}", "wait until `tarmac show` says that they were copied"
     ),
+    "node.another_machine": Message(
+        "{host} is another machine than {node}, on which jobs run, or it was rebooted",
+        "add it as another node, or wait until the jobs have ended",
+    ),
     "node.is_connected": Message(
         "{node} can be reached, so it is not gone", "run `tarmac node rm {node}` to remove it once its jobs have ended"
     ),
