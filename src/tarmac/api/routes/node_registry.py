@@ -9,10 +9,6 @@ from tarmac.api.schemas.gpus.nodes import NodeView
 from tarmac.api.schemas.node_registry import NodeChange, NodeGone, NodeRequest
 from tarmac.api.views.node import node_view
 from tarmac.controller.nodes.entries import NodeEntry
-from tarmac.controller.nodes.log_fetch import fetch_logs
-from tarmac.controller.nodes.registry import refuse_busy
-from tarmac.core.model.ids import NodeName
-from tarmac.refusal import conflict
 
 
 async def add_node(context: Context, body: NodeRequest) -> NodeView:
@@ -50,14 +46,11 @@ async def try_node(context: Context, name: str) -> NodeView:
 
 async def remove_node(context: Context, name: str) -> NodeGone:
     """Remove a node without running jobs. The logs of its ended jobs are copied to the controller's machine first."""
-    controller, node = context.controller, NodeName(name)
-    controller.nodes.of(name)
-    refuse_busy(controller.state, node)
-    if jobs := controller.fetches.under_way_from(node):
-        raise conflict("node.has_fetches", node=name, jobs=jobs)
-    copied = await fetch_logs(controller, node) if controller.fleet.is_connected(node) else 0
-    gone = NodeGone(name=name, fetched_logs=copied, unknown_jobs=[])
-    return await controller.nodes.remove(name, gone, context.decide)
+
+    def gone(copied: int) -> NodeGone:
+        return NodeGone(name=name, fetched_logs=copied, unknown_jobs=[])
+
+    return await context.controller.nodes.remove(name, gone, context.decide)
 
 
 async def forget_node(context: Context, name: str) -> NodeGone:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+from collections import defaultdict
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,6 +15,7 @@ from tarmac.controller.engine.decision import Decision
 from tarmac.controller.nodes.auth_socket import AuthSocket
 from tarmac.controller.nodes.entries import SETTING, NodeEntry, read_entries, stored_text
 from tarmac.controller.nodes.link_failures import refused_link
+from tarmac.controller.nodes.log_fetch import fetch_logs
 from tarmac.controller.settings.node_entries import NAME
 from tarmac.core.events import NodeAdded, NodeForgotten, NodeLeft, NodeRemoved
 from tarmac.core.model.ids import NodeName
@@ -51,7 +53,7 @@ class NodeRegistry:
         self._identity = identity
         self._connectors: dict[str, SshConnector] = {}
         self._notes: set[asyncio.Task[None]] = set()
-        self._turn = asyncio.Lock()  # one change at a time: each disconnects, decides and connects
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)  # one change of a node at a time
         self.entries = read_entries(stored)
         self.auth_socket = AuthSocket(self._try_refused)
 
@@ -86,14 +88,15 @@ class NodeRegistry:
         entry = msgspec.structs.replace(entry, resolved=await resolved_host(entry.target))
         if not is_later:
             entry = msgspec.structs.replace(entry, joined=await self._try(entry))
-        async with self._turn:
+        async with self._turns[entry.name]:
             await self._store(lambda _: self._with_new(entry), entry)
             self._connect(entry)
         return entry
 
     async def change(self, name: str, given: Mapping[str, Any]) -> NodeEntry:
         """`given`: fields of the entry. Connects again if the way to it changed."""
-        async with self._turn:
+        self.of(name)
+        async with self._turns[name]:
             before = self.of(name)
             changed = msgspec.structs.replace(before, **given)
             _check_words(changed)
@@ -117,19 +120,23 @@ class NodeRegistry:
             now = await self._try(changed, known.boot_id)
             assert now.boot_id == known.boot_id, "another machine is refused"
 
-    async def remove(self, name: str, answer: T, decide: Callable[[Plan[T]], Awaitable[T]]) -> T:
-        """Remove a node without jobs, and end its agent. Returns the answer, once that is decided."""
-        node = NodeName(name)
+    async def remove(self, name: str, answer: Callable[[int], T], decide: Callable[[Plan[T]], Awaitable[T]]) -> T:
+        """Remove a node without jobs, and end its agent. The answer is about the logs that were copied from it."""
+        node, copied = NodeName(name), 0
 
         def plan(state: State) -> Decision[T]:
             refuse_busy(state, node)
-            return self._decision(self._without(name), [NodeRemoved(node=node)], answer)
+            return self._decision(self._without(name), [NodeRemoved(node=node)], answer(copied))
 
-        async with self._turn:
+        self.of(name)
+        async with self._turns[name]:
             entry = self.of(name)
             refuse_busy(self._controller.state, node)
+            if jobs := self._controller.fetches.under_way_from(node):
+                raise conflict("node.has_fetches", node=name, jobs=jobs)
             session = self._controller.fleet.get(node)
-            if session is not None:
+            if session is not None and session.is_connected:
+                copied = await fetch_logs(self._controller, node)
                 with suppress(NoAnswer, TimeoutError):
                     async with asyncio.timeout(END_WITHIN_S):
                         await session.ask({"type": "shutdown"})
@@ -145,7 +152,8 @@ class NodeRegistry:
             jobs: list[int] = sorted(state.node(node).host)
             return self._decision(self._without(name), [NodeForgotten(node=node, by=by)], answer(jobs))
 
-        async with self._turn:
+        self.of(name)
+        async with self._turns[name]:
             entry = self.of(name)
             if self._controller.fleet.is_connected(node):
                 raise conflict("node.is_connected", node=name)
