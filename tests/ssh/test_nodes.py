@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tarmac.errors import NotFound
+from tests.api.served import Served
 from tests.home import Home, homes, until
 
 if TYPE_CHECKING:
@@ -174,3 +175,17 @@ def test_a_node_with_jobs_stays_the_same_machine(lab: Lab, home: Home) -> None:
     assert until(lambda: home.client().node("gpu02")["connected"])
     assert home.client().job(job).state == "running"
     assert home.tarmac("kill", str(job), "--grace", "0").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "said"), [(("--address", "a,b"), "'a,b' is not an address"), (("--port", "0x1"), "--port")]
+)
+def test_wrong_options_of_a_node_are_refused(home: Home, option: tuple[str, str], said: str) -> None:
+    refused = home.tarmac("node", "add", "gpu02", "--later", *option)
+    assert (refused.returncode, said in refused.stderr) == (2, True), refused.stderr
+
+
+def test_a_variable_that_no_process_can_have_is_refused(home: Home) -> None:
+    body = {"name": "n", "host": "n", "later": True, "environment": {"X": "a\0b"}}
+    status, answer = Served(home).ask("POST", "/nodes", body)
+    assert (status, answer["error"]["key"]) == (400, "node.variable_invalid")

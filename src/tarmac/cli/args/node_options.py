@@ -6,6 +6,9 @@ from tarmac.cli.parser import Option
 
 
 def port(word: str) -> int:
+    """0 for an empty word: the port of the ssh config."""
+    if not word:
+        return 0
     if not (word.isdecimal() and word.isascii() and 1 <= int(word) <= 65535):
         raise ValueError("it must be a number from 1 to 65535")
     return int(word)

@@ -42,6 +42,8 @@ T = TypeVar("T")
 
 HOST = re.compile(r"[^\s\-@/][^\s@/]{0,254}")  # never an option of `ssh`
 USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.$@\\-]{0,63}")
+ADDRESS = re.compile(r"[^\s,@/-][^\s,@/]{0,254}")  # jobs get a list of them, with commas between
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,254}")
 MOST_NODES = 200
 END_WITHIN_S = 5.0
 
@@ -315,6 +317,11 @@ def _check_words(entry: NodeEntry) -> None:
         raise invalid("node.host_invalid", host=entry.host)
     if entry.user is not None and not USER.fullmatch(entry.user):
         raise invalid("node.user_invalid", user=entry.user)
+    if entry.address is not None and not ADDRESS.fullmatch(entry.address):
+        raise invalid("node.address_invalid", address=entry.address)
+    for name, value in entry.environment.items():
+        if not VARIABLE.fullmatch(name) or "\0" in value:
+            raise invalid("node.variable_invalid", name=name)
 
 
 def _address(entry: NodeEntry) -> str:

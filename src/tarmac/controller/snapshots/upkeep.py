@@ -72,13 +72,14 @@ class SnapshotUpkeep:
         self._task.add_done_callback(lambda _: self.look_within(INTERVAL_S))
 
     async def _run(self) -> None:
-        try:
-            await self.tidy()
-            await sweep_logs(self._controller)
-        except Refused as refused:
-            log.warning("old snapshots are not removed: %s", refused)
-        except Exception:
-            log.exception("old snapshots are not removed")
+        """What one node cannot do now does not keep the others from it."""
+        for what, tidy in (("snapshots", self.tidy), ("logs", lambda: sweep_logs(self._controller))):
+            try:
+                await tidy()
+            except Refused as refused:
+                log.warning("old %s are not removed: %s", what, refused)
+            except Exception:
+                log.exception("old %s are not removed", what)
 
     async def tidy(self) -> None:
         """Checkouts first: their unchanged files are recognized by their snapshot."""

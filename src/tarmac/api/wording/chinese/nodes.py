@@ -32,6 +32,8 @@ MESSAGES: dict[str, Message] = {
         "{host} 与正在运行任务的 {node} 不是同一台机器，或者它重启过", "请把它添加为另一个节点，或等任务结束"
     ),
     "node.is_connected": Message("{node} 可以连接，并未消失", "等任务结束后，用 `tarmac node rm {node}` 移除它"),
+    "node.address_invalid": Message("{address:quoted} 不是地址", "请填写主机名或 IP 地址"),
+    "node.variable_invalid": Message("无法传递变量 {name:quoted}", "请使用字母、数字和下划线，不含空字节"),
     "node.same_machine": Message("{node} 与节点 {other} 是同一台机器", "它的 GPU 会被分配两次，因此没有添加"),
     "node.failed.login": Message(
         "{host} 拒绝登录：{said}",
@@ -41,7 +43,7 @@ MESSAGES: dict[str, Message] = {
         "{host} 的主机密钥未知：{said}", "请在终端中运行该命令，由 ssh 询问；或加上 --accept-new"
     ),
     "node.failed.host_key_changed": Message(
-        "{host} 的主机密钥已改变：{said}", "可能有人在监听；如果机器重装过，请用 `ssh-keygen -R {host}` 删除旧密钥"
+        "{host} 的主机密钥已改变：{said}", "连接可能被截获；如果机器重装过，请用 `ssh-keygen -R {host}` 删除旧密钥"
     ),
     "node.failed.unreachable": Message("无法连接 {host}：{said}", "请用 `ssh {host}` 检查名称和网络"),
     "node.failed.silent": Message(

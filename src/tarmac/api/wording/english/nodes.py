@@ -46,6 +46,10 @@ MESSAGES: dict[str, Message] = {
     "node.is_connected": Message(
         "{node} can be reached, so it is not gone", "run `tarmac node rm {node}` to remove it once its jobs have ended"
     ),
+    "node.address_invalid": Message("{address:quoted} is not an address", "give a host name or an IP address"),
+    "node.variable_invalid": Message(
+        "the variable {name:quoted} cannot be passed on", "use letters, digits and underscores, and no null bytes"
+    ),
     "node.same_machine": Message(
         "{node} is the same machine as node {other}", "its GPUs would be given out twice, so nothing was added"
     ),
@@ -59,7 +63,7 @@ MESSAGES: dict[str, Message] = {
     ),
     "node.failed.host_key_changed": Message(
         "the host key of {host} has changed: {said}",
-        "somebody may be listening; if the machine was installed again, remove the old key with `ssh-keygen -R {host}`",
+        "the connection may be intercepted; after a reinstallation, remove the old key with `ssh-keygen -R {host}`",
     ),
     "node.failed.unreachable": Message(
         "{host} cannot be reached: {said}", "check the name and the network with `ssh {host}`"

@@ -32,7 +32,7 @@ def run(values: Values, words: list[str]) -> int:
             name,
             host,
             user=user,
-            port=values["port"],
+            port=values["port"] or None,
             address=values["address"],
             watch_only=values["watch_only"],
             environment=dict(values["env"] or ()),
@@ -54,7 +54,7 @@ def _with_help(add: Callable[[], Node], host: str, user: str | None, values: Val
     from tarmac.cli.term import ssh
     from tarmac.client.remote.address import Address
 
-    target = Address(host, user, values["port"])
+    target = Address(host, user, values["port"] or None)
     if values["accept_new"] and not values["later"]:
         ssh.learn_host_key(target, accept_new=True)
     asked: set[str] = set()
