@@ -100,11 +100,11 @@ def test_a_changed_host_key(shared_lab: Lab, laptop: Laptop, host: Host) -> None
 
 def test_no_tarmac_on_the_host(laptop: Laptop) -> None:
     message = refused(laptop, "alice@gpu01")
-    assert "there is no tarmac on alice@gpu01, neither on the PATH nor in ~/.local/bin" in message
+    assert "tarmac is not installed on alice@gpu01: neither on the PATH nor in ~/.local/bin" in message
     assert "TARMAC_REMOTE_COMMAND" in message
     done = laptop("doctor", host="alice@gpu01")
     assert done.returncode == UNREACHABLE
-    assert "there is no tarmac on alice@gpu01" in done.stderr
+    assert "tarmac is not installed on alice@gpu01" in done.stderr
 
 
 def test_tarmac_in_another_place(laptop: Laptop, host: Host) -> None:

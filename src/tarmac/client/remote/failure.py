@@ -34,7 +34,7 @@ def login_failed(address: Address, said: str, *, is_shown: bool = False) -> Unav
 
 def no_tarmac(address: Address) -> Unavailable:
     return Unavailable(
-        f"there is no tarmac on {address.name}, neither on the PATH nor in ~/.local/bin",
+        f"tarmac is not installed on {address.name}: neither on the PATH nor in ~/.local/bin",
         "install it there with `pip install tarmac-gpu`, or set TARMAC_REMOTE_COMMAND to its path",
         REFUSED,
     )

@@ -49,7 +49,7 @@ class Login:
         self._errors: IO[bytes] | None = None
         self._channels: Channels | None = None
         if shutil.which("ssh") is None:
-            raise Unavailable("there is no ssh program on this machine", "install OpenSSH's client", failure.REFUSED)
+            raise Unavailable("this machine has no `ssh` program", "install OpenSSH's client", failure.REFUSED)
         self._socket, theirs = socket.socketpair()
         with theirs:
             self._process = self._start(theirs)
