@@ -23,7 +23,8 @@ UNKNOWABLE = {
 }
 # The job's process dies, not the shim, just before it executes the command, as if a user had killed the job.
 OF_THE_JOB = "shim:before-exec"
-# Reached only with nodes on other machines; tests/ssh/test_code.py kills the controller there.
+# Reached only with nodes on other machines. tests/ssh/test_code.py kills the controller while code travels, but not at
+# these very points.
 ELSEWHERE = {"controller:before-objects", "controller:after-objects"}
 CONTROLLER = sorted(name for name in NAMED - ELSEWHERE if name.startswith("controller:"))
 AGENT = sorted(name for name in NAMED if name.startswith("agent:"))

@@ -62,7 +62,7 @@ def copy_stream() -> None:
                 _write(data, fd)
             else:
                 waiting.unregister(STDIN)
-                waiting.register(STDOUT, 0)  # tells only that nobody reads it any more
+                waiting.register(STDOUT, 0)  # tells only that it has no reader
 
 
 def _accept(content: bytes) -> Opened:

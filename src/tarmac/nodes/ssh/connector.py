@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from tarmac.shared.frames.to_agent import ControllerFrame
 
 MARKER_WITHIN_S = 20.0
-STEP_WITHIN_S = 60.0  # a slow disk or line: the archive has 150 KB, and an agent needs a second to start
+STEP_WITHIN_S = 60.0  # a slow disk or line: the archive has 300 KB, and an agent needs a second to start
 FIRST_RETRY_S, LONGEST_RETRY_S, REFUSED_RETRY_S = 0.5, 15.0, 300.0
 KILLED_AFTER_S = 5.0
 ENDED_WITHIN_S = 5.0

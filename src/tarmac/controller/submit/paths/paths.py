@@ -122,7 +122,7 @@ def _collect(specs: Iterable[JobSpec], state: State, fleet: Fleet) -> _Paths:
     for spec in specs:
         nodes = nodes_of.get(id(spec.request))
         if nodes is None:
-            request = replace(spec.request, nodes_lacking=())  # ask again: somebody may have created what was missing
+            request = replace(spec.request, nodes_lacking=())  # ask again: a person may have created what was missing
             nodes = nodes_of[id(spec.request)] = _connected_candidates(state, request, fleet)
         needed = needed_paths(spec)
         for path in needed.directories:
